@@ -1,0 +1,1 @@
+"""Released tool schemas and record schemas: data only, locked by `LOCK.json`."""

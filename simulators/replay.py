@@ -1,0 +1,39 @@
+"""A user who says recorded turns, whatever the agent says."""
+
+from collections.abc import Sequence
+
+from tool_envs.canonical import digest
+from tool_envs.messages import Json
+from tool_envs.simulators.turn import Turn
+
+
+class ReplayUser:
+    """Says the given turns in order, the first one at reset, and hangs up silently when they run out.
+
+    Args:
+        turns: What the user says. When there are none, the first turn is empty and the next one is the end.
+    """
+
+    name = "replay"
+    version = "1.0.0"
+
+    def __init__(self, turns: Sequence[str]) -> None:
+        self._turns = tuple(turns)
+        self._said = 0
+        self.digest = digest({"name": self.name, "version": self.version, "turns": list(self._turns)})
+
+    def reset(self, goal: Json, key: int) -> Turn:  # noqa: ARG002 - the interface of a user
+        self._said = 1
+        return Turn(self._turns[0] if self._turns else "")
+
+    def respond(self, agent_text: str) -> Turn:  # noqa: ARG002 - the interface of a user
+        if self._said >= len(self._turns):
+            return Turn("", ended=True)
+        self._said += 1
+        return Turn(self._turns[self._said - 1])
+
+    def snapshot(self) -> Json:
+        return self._said
+
+    def restore(self, snapshot: Json) -> None:
+        self._said = snapshot
