@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tool_envs.canonical import digest
+from tool_envs.errors import UsageError
 from tool_envs.messages import Json
 from tool_envs.simulators.turn import Turn
 
@@ -12,15 +13,23 @@ class ReplayUser:
 
     Args:
         turns: What the user says. When there are none, the first turn is empty and the next one is the end.
+
+    Raises:
+        UsageError: The turns are not a sequence of strings.
     """
 
     name = "replay"
     version = "1.0.0"
 
     def __init__(self, turns: Sequence[str]) -> None:
+        if isinstance(turns, str) or not all(isinstance(turn, str) for turn in turns):
+            raise UsageError(f"The turns of a user are a list of strings, not {turns!r:.80}.")
         self._turns = tuple(turns)
         self._said = 0
-        self.digest = digest({"name": self.name, "version": self.version, "turns": list(self._turns)})
+
+    @property
+    def digest(self) -> str:
+        return digest({"name": self.name, "version": self.version, "turns": list(self._turns)})
 
     def reset(self, goal: Json, key: int) -> Turn:  # noqa: ARG002 - the interface of a user
         self._said = 1

@@ -28,8 +28,10 @@ class UserSimulator(Protocol):
     """Names the kind of user in records and slices."""
     version: str
     """Grows with every change that can move a score."""
-    digest: str
-    """Digest of all that decides its behaviour besides goal and key."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of all that decides its behaviour besides goal and key."""
 
     def reset(self, goal: Json, key: int) -> Turn:
         """Start an episode: the first turn. `key` is the 64-bit key of all the user's choices in it."""

@@ -1,0 +1,33 @@
+# Everything runs in .venv, which `make` makes from any Python 3.11 or newer.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# tau-bench's data, where there is some: a checkout, or a folder of the same databases and tasks as JSON.
+TAU_BENCH_PATH ?= $(firstword $(wildcard ../shared/tau_bench ../tau-bench))
+export TAU_BENCH_PATH
+
+.PHONY: demo test lint bench clean
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.installed ## Agents serve customers in tau-bench's retail tasks, or in a small built-in set.
+	$(BIN)/tool-envs demo
+
+test: $(VENV)/.installed ## All tests.
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.installed ## Style, types and formatting.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf build/types && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
+	$(BIN)/tool-envs schema lock --check
+
+bench: $(VENV)/.installed ## Speed of the JSON view, as ratios within the run.
+	$(BIN)/python benchmarks/json_view.py
+
+clean:
+	rm -rf $(VENV) build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

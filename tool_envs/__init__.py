@@ -1,0 +1,19 @@
+"""Gymnasium-compatible environments for agents that use tools."""
+
+import gymnasium
+
+from tool_envs.env import ToolEnv
+from tool_envs.errors import ToolEnvsError
+from tool_envs.schema import ToolSchema, load_schema
+
+__all__ = [
+    # environments
+    "ToolEnv",
+    # schemas
+    "ToolSchema",
+    "load_schema",
+    # errors
+    "ToolEnvsError",
+]
+
+gymnasium.register(id="tool_envs/TauBench-v0", entry_point="tool_envs.tau_bench.env:TauBenchEnv")

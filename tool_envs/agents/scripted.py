@@ -1,0 +1,101 @@
+"""The gold agent, and the trivial agents that no sound task rewards.
+
+`gold` and `dump` are privileged: they read the hidden task. All others see what any agent sees.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tool_envs.agents.agent import Agent, Policy, Script, say, source_version
+from tool_envs.env import Observation, ToolEnv
+from tool_envs.errors import UnknownNameError
+from tool_envs.messages import Json, ToolCall
+from tool_envs.sampling import sample
+from tool_envs.spaces import ToolCallSpace
+
+_NOTHING = "..."
+_GOODBYE = "Goodbye, and have a nice day."
+_REFUSAL = "I am sorry, but I cannot help you with that."
+_TRANSFER = "The user asks for a human."
+
+
+def load_agent(name: str) -> Agent:
+    """A scripted agent by its name.
+
+    Raises:
+        UnknownNameError: There is none of that name; the message lists those that there are.
+    """
+    if name not in AGENTS:
+        raise UnknownNameError("agent", name, AGENTS)
+    return Agent(name, source_version(__name__), AGENTS[name])
+
+
+# --- Builders
+
+
+def _talking(words: Callable[[Observation], str]) -> Policy:
+    """Only talks; what it says follows from what it has just seen."""
+
+    def policy(_env: ToolEnv, observation: Observation, _key: int) -> Script:
+        while True:
+            observation = yield say(words(observation))
+
+    return policy
+
+
+def _planned(plan: Callable[[ToolEnv], Iterable[Json]]) -> Policy:
+    """Does what it planned at the start, whatever it sees, and then says goodbye until the user hangs up."""
+
+    def policy(env: ToolEnv, _observation: Observation, _key: int) -> Script:
+        for action in plan(env):
+            yield action
+        while True:
+            yield say(_GOODBYE)
+
+    return policy
+
+
+# --- Plans
+
+
+def _solution(env: ToolEnv) -> list[Json]:
+    """The task's own actions, then all its facts in one message, then the end call if it has one."""
+    effects = {name: tool.effect for name, tool in env.schema.tools.items()}
+    calls = [call for call in env.task.actions if effects.get(call.name) != "end"]
+    ends = [call for call in env.task.actions if effects.get(call.name) == "end"]
+    return [*map(_as_action, calls), *_tell_facts(env), *map(_as_action, ends[:1])]
+
+
+def _tell_facts(env: ToolEnv) -> list[Json]:
+    """All the facts of the task in one message: no agent that only tells what it can read does better."""
+    return [say(", ".join(env.task.facts))] if env.task.facts else []
+
+
+def _transfer(env: ToolEnv) -> list[Json]:
+    """A call of the first tool that ends the episode; without one, only the words."""
+    for tool in env.schema.tools.values():
+        if tool.effect == "end":
+            return [{"name": tool.name, "arguments": _fill(tool.parameters)}]
+    return [say(_TRANSFER)]
+
+
+def _as_action(call: ToolCall) -> Json:
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def _random(env: ToolEnv, _observation: Observation, key: int) -> Script:
+    space = ToolCallSpace(env.schema, seed=key)
+    while True:
+        yield space.sample()
+
+
+AGENTS: dict[str, Policy] = {
+    "gold": _planned(_solution),
+    "silent": _talking(lambda _: _NOTHING),
+    "transfer": _planned(_transfer),
+    "refuse": _talking(lambda _: _REFUSAL),
+    "repeat": _talking(lambda seen: (seen["role"] == "user" and seen["content"]) or _NOTHING),
+    "dump": _planned(_tell_facts),
+    "random": _random,
+}
+"""The scripted agents by name: the gold solution first, then the trivial ones."""

@@ -1,0 +1,64 @@
+"""What a domain supplies to an environment: one frozen bundle."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from tool_envs.database import BaseData, Database
+from tool_envs.messages import Json
+from tool_envs.reward import Ledger
+from tool_envs.simulators import UserSimulator
+from tool_envs.task import Task, TaskSet
+from tool_envs.toolkit import Toolkit
+
+SimulatorFactory: TypeAlias = Callable[[Task, Mapping[str, Json]], UserSimulator]
+"""Makes the user of one episode from its task and the options of `reset`."""
+
+Grader: TypeAlias = Callable[[Task, Database, Sequence[str]], Ledger]
+"""Grades an episode from its task, its final database and all that was said to the user. Changes nothing."""
+
+Interface: TypeAlias = Literal["ours", "upstream"]
+"""Whose tool descriptions and domain policy the agent sees: written here, or by the benchmark's authors."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Domain:
+    """All that is the same for every episode; shared by them and never changed.
+
+    Attributes:
+        toolkit: The tools.
+        base: The data that every episode starts from.
+        tasks: The tasks of the chosen split.
+        policy_text: The domain policy, as text for the agent.
+        simulators: The kinds of user, by the name that `user=` takes.
+        grade: The terminal reward.
+        grader_digest: Digest of all that decides a grade besides task and database.
+        load: A module-level function; `load(*load_arguments)` makes this bundle again in any process. A pickled
+            environment carries these two instead of the data.
+        load_arguments: Its arguments.
+        interface: Whose tool descriptions and domain policy these are.
+        reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.
+        data_digest: Digest of a database.
+    """
+
+    toolkit: Toolkit
+    base: BaseData
+    tasks: TaskSet
+    policy_text: str
+    simulators: Mapping[str, SimulatorFactory]
+    grade: Grader
+    load: Callable[..., "Domain"]
+    load_arguments: tuple[Any, ...]
+    grader_digest: str = ""
+    interface: Interface = "ours"
+    reset_options: frozenset[str] = frozenset()
+    data_digest: Callable[[Database], str] = Database.digest
+
+    def __reduce__(self) -> tuple[Callable[..., "Domain"], tuple[Any, ...]]:
+        return self.load, self.load_arguments
+
+    def __copy__(self) -> "Domain":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Domain":
+        return self

@@ -1,0 +1,391 @@
+"""The environment: one episode of an agent with tools and a user. The turn loop and nothing else."""
+
+import copy
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any, Literal
+
+import gymnasium
+import msgspec
+
+from tool_envs.actions import ParsedAction, copy_action, parse_action
+from tool_envs.chat_form import to_chat
+from tool_envs.database import Database
+from tool_envs.domain import Domain
+from tool_envs.episode import Episode, EpisodeSnapshot
+from tool_envs.errors import Code, EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
+from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolResult
+from tool_envs.randomness import draw_below, splitmix64
+from tool_envs.reward import Ledger, Outcome
+from tool_envs.schema import ToolSchema
+from tool_envs.simulators import Turn, UserSimulator
+from tool_envs.spaces import MessageSpace, ToolCallSpace
+from tool_envs.task import Task
+from tool_envs.toolkit import error
+
+Observation = dict[str, str]
+
+# Numbers of the draws in turn 0 of an episode.
+_TASK_DRAW, _USER_DRAW = 0, 1
+
+
+class ToolEnv(gymnasium.Env[Observation, Json]):
+    """An agent serves a user: it calls tools, talks, and gets one reward when the episode ends.
+
+    ## Description
+    The base of every environment with a JSON view. A domain's environment subclasses it, passes its `Domain`
+    and documents its own arguments.
+
+    ## Action Space
+    `ToolCallSpace` of the domain's schema: `{"name": str, "arguments": dict}`. `step` also takes text as a model
+    wrote it, OpenAI tool calls and messages, and lists of calls (see `tool_envs.actions`).
+
+    ## Observation Space
+    `MessageSpace`: `{"role": "user" | "tool", "name": str, "content": str}`, the newest message; after several
+    calls in one step, the result of the last one that ran.
+
+    ## Rewards
+    0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules.
+
+    ## Starting State
+    A task, drawn from the split unless `options` names one by `task_index` or `task_id`, on fresh data; the user
+    has said the first word.
+
+    ## Episode End
+    Terminated when the user hangs up or the agent calls an end tool; truncated after `max_steps` actions (tool
+    calls and messages, broken ones included), with reward 0.0 and without grading.
+
+    ## Information
+    `reset`: `task_id`, `task_digest`, `schema_version`, `schema_sha256`, `interface`, `domain_policy`,
+    `messages`. `step`: `messages` (all new messages in OpenAI chat form, the agent's own first) and `error_code`
+    (of the observation, or None). Last step: `outcome` (see `tool_envs.reward.Outcome`).
+
+    ## Arguments
+    `domain`: the bundle. `user`: the kind of simulated user. `max_steps`: actions until truncation.
+    `parallel_calls`: "run" several calls of one action in order, or "refuse" them with the code `several_calls`.
+    `render_mode`: None or "ansi".
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's form
+
+    def __init__(
+        self,
+        domain: Domain,
+        *,
+        user: str,
+        max_steps: int = 30,
+        parallel_calls: Literal["run", "refuse"] = "run",
+        render_mode: str | None = None,
+    ) -> None:
+        _require_known("user", user, tuple(domain.simulators))
+        _require_known("value of parallel_calls", parallel_calls, ("run", "refuse"))
+        _require_known("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        if not (isinstance(max_steps, int) and max_steps > 0):
+            raise UsageError(f"`max_steps` is a number of actions of at least 1, not {max_steps!r}.")
+        self.domain = domain
+        self.max_steps = max_steps
+        self.render_mode = render_mode
+        self.action_space = ToolCallSpace(domain.toolkit.schema)
+        self.observation_space = MessageSpace()
+        self._user_kind = user
+        self._parallel_calls = parallel_calls
+        self._key: int | None = None
+        self._episode: Episode | None = None
+
+    # --- Gymnasium
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: Draws a new key, on which the choices of this episode and of all later ones depend.
+            options: `task_index` (int) or `task_id` (str), and what the domain's users take.
+
+        Raises:
+            UsageError: An option is unknown or names no task.
+            InfrastructureError: The user could not be reached.
+        """
+        super().reset(seed=seed)
+        options = copy.deepcopy(options or {})
+        number = self._next_episode(seeded=seed is not None)
+        task = self._choose_task(options, number)
+        user = self._make_user(task, options)
+        database = Database(self.domain.base)
+        episode = Episode(number=number, task=task, options=options, database=database, user=user)
+        self._episode = episode
+        opening = self._meet(episode)
+        return _observe(opening), self._reset_info(task, opening)
+
+    def step(self, action: Json) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one action: text, bytes or a JSON value (see `tool_envs.actions`).
+
+        Raises:
+            EpisodeEndedError: There is no running episode.
+            ActionTypeError: The action is nothing that an agent can have written.
+            InfrastructureError: The user could not be reached; the episode is over and has no reward.
+        """
+        episode = self._running()
+        parsed = parse_action(action)
+        first_new = len(episode.history)
+        last = self._take(episode, parsed, action)
+        terminated = bool(episode.ended_by)
+        truncated = not terminated and episode.steps >= self.max_steps
+        reward = 0.0
+        info: dict[str, Any] = {"messages": to_chat(episode.history[first_new:]), "error_code": last.code}
+        if terminated or truncated:
+            episode.outcome = outcome = self._conclude(episode)
+            reward = outcome.reward or 0.0
+            info["outcome"] = msgspec.to_builtins(outcome)
+        return _observe(last), reward, terminated, truncated, info
+
+    def render(self) -> str | None:  # type: ignore[override]  # the list form is for wrappers
+        """The conversation as text, in `render_mode="ansi"`; else None."""
+        if self.render_mode != "ansi":
+            return None
+        return "\n".join(as_line(message) for message in self.episode.history)
+
+    # --- For those who hold the unwrapped environment
+
+    @property
+    def episode(self) -> Episode:
+        """The state of the episode; hidden from the agent.
+
+        Raises:
+            EpisodeEndedError: There was no `reset` yet.
+        """
+        if self._episode is None:
+            raise EpisodeEndedError("There is no episode yet. Call `reset`.")
+        return self._episode
+
+    @property
+    def schema(self) -> ToolSchema:
+        """The tools."""
+        return self.domain.toolkit.schema
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The conversation so far in OpenAI chat form, without a system message; a fresh list."""
+        return to_chat(self.episode.history)
+
+    @property
+    def task(self) -> Task:
+        """The task of the episode; hidden from the agent."""
+        return self.episode.task
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the episode ended; None while it runs."""
+        return self.episode.outcome
+
+    def data_digest(self) -> str:
+        """Digest of the database now."""
+        return self.domain.data_digest(self.episode.database)
+
+    def snapshot(self) -> EpisodeSnapshot:
+        """The episode now, for `restore`; later steps do not change it. Takes microseconds."""
+        return self.episode.snapshot()
+
+    def restore(self, snapshot: EpisodeSnapshot) -> None:
+        """Go on from a snapshot, of this environment or of another one with the same domain."""
+        user = self._make_user(snapshot.fields["task"], snapshot.fields["options"])
+        self._episode = Episode.from_snapshot(snapshot, Database(self.domain.base), user)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds the episode and how to load the domain, never the data."""
+        return {**self.__dict__, "_episode": self._episode and self._episode.snapshot()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        snapshot = state["_episode"]
+        self.__dict__.update(state, _episode=None)
+        if snapshot is not None:
+            self.restore(snapshot)
+
+    # --- The start
+
+    def _next_episode(self, *, seeded: bool) -> int:
+        """The number of the next episode; a seeded reset draws the key anew and starts at 0."""
+        if seeded or self._key is None:
+            # Raw output of the bit generator: the distributions on top of it may change with numpy.
+            self._key = int(self.np_random.bit_generator.random_raw())
+            return 0
+        return 0 if self._episode is None else self._episode.number + 1
+
+    def _choose_task(self, options: dict[str, Json], number: int) -> Task:
+        known = {"task_index", "task_id", *self.domain.reset_options}
+        for name in options:
+            _require_known("option of reset", name, tuple(sorted(known)))
+        tasks = self.domain.tasks
+        if "task_id" in options and "task_index" in options:
+            raise UsageError("Name the task by `task_index` or by `task_id`, not by both.")
+        if "task_id" in options:
+            return tasks.find(_as_id(options["task_id"]))
+        if "task_index" in options:
+            return tasks[_as_index(options["task_index"])]
+        return tasks[draw_below(len(tasks), self._key or 0, number, 0, _TASK_DRAW)]
+
+    def _make_user(self, task: Task, options: dict[str, Json]) -> UserSimulator:
+        return self.domain.simulators[self._user_kind](task, options)
+
+    def _meet(self, episode: Episode) -> Message:
+        """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
+        key = splitmix64(self._key or 0, episode.number, 0, _USER_DRAW)
+        turn = _hear(episode, lambda: episode.user.reset(episode.task.goal, key))
+        message = Message(role="user", name="user", content=turn.text)
+        episode.history.append(message)
+        return message
+
+    def _reset_info(self, task: Task, opening: Message) -> dict[str, Any]:
+        return {
+            "task_id": task.id,
+            "task_digest": task.digest,
+            "schema_version": self.schema.version,
+            "schema_sha256": self.schema.sha256,
+            "interface": self.domain.interface,
+            "domain_policy": self.domain.policy_text,
+            "messages": to_chat([opening]),
+        }
+
+    # --- A step
+
+    def _running(self) -> Episode:
+        if self._episode is None or self._episode.outcome is not None:
+            raise EpisodeEndedError("There is no running episode. Call `reset` before `step`.")
+        return self._episode
+
+    def _take(self, episode: Episode, parsed: ParsedAction, action: Json) -> Message:
+        """Record the action and run it; returns the answer to the last call that ran."""
+        calls = parsed.calls
+        refused = len(calls) > 1 and self._parallel_calls == "refuse"
+        spoken = len(calls) == 1 and not parsed.aside and self._is_speech(calls[0])
+        if spoken:
+            # An id would have the user's answer shown as that of a call, and the agent's side shows none.
+            calls = (ToolCall(RESPOND, calls[0].arguments),)
+        else:
+            calls = _with_ids(calls, first=len(episode.history))
+        episode.history.append(_agent_message(parsed, () if spoken else calls, action))
+        if parsed.problem:
+            episode.steps += 1
+            return _answer(episode, _NO_CALL, error(Code.MALFORMED_CALL, _MALFORMED.format(parsed.problem)))
+        if refused:
+            episode.steps += 1
+            return [_answer(episode, call, _ONE_CALL_ONLY) for call in calls][-1]
+        last = self._run(episode, calls[0])
+        for call in calls[1:]:
+            if episode.ended_by or episode.steps >= self.max_steps:
+                _answer(episode, call, _NOT_RUN)
+            else:
+                last = self._run(episode, call)
+        return last
+
+    def _is_speech(self, call: ToolCall) -> bool:
+        return call.name == RESPOND and self.domain.toolkit.check(call) is None
+
+    def _run(self, episode: Episode, call: ToolCall) -> Message:
+        """Run one call: a message to the user, or a tool."""
+        episode.steps += 1
+        if call.name == RESPOND:
+            problem = self.domain.toolkit.check(call)
+            return _answer(episode, call, problem) if problem else self._speak(episode, call)
+        result = self.domain.toolkit.call(episode.database, call)
+        if result.code is None and self.schema.tools[call.name].effect == "end":
+            episode.ended_by = "agent"
+        return _answer(episode, call, result)
+
+    def _speak(self, episode: Episode, call: ToolCall) -> Message:
+        text = call.arguments[CONTENT]
+        episode.said.append(text)
+        turn = _hear(episode, lambda: episode.user.respond(text))
+        if turn.ended:
+            episode.ended_by = "user"
+        message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id)
+        episode.history.append(message)
+        return message
+
+    # --- The end
+
+    def _conclude(self, episode: Episode) -> Outcome:
+        if not episode.ended_by:
+            return Outcome("truncated", 0.0, Ledger(terminal=0.0), "limit", episode.steps)
+        ledger = self.domain.grade(episode.task, episode.database, episode.said)
+        return Outcome("completed", ledger.terminal, ledger, episode.ended_by, episode.steps)
+
+
+def _hear(episode: Episode, speak: Callable[[], Turn]) -> Turn:
+    """The user's turn; a failure to get one ends the episode, without a reward, and goes on."""
+    try:
+        return speak()
+    except InfrastructureError as failure:
+        cause = type(failure).__name__
+        episode.outcome = Outcome("infrastructure", None, Ledger(terminal=None), cause, episode.steps)
+        raise
+
+
+_NO_CALL = ToolCall("", {})
+_MALFORMED = "This could not be read as a tool call: {}. Nothing was run."
+_ONE_CALL_ONLY = error(Code.SEVERAL_CALLS, "One call at a time. Nothing was run.")
+_NOT_RUN = error(Code.NOT_RUN, "The episode was over before this call.")
+
+
+def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...], action: Json) -> Message:
+    content = ""
+    if not parsed.problem and not calls:
+        content = parsed.calls[0].arguments[CONTENT]
+    return Message(
+        role="assistant",
+        content=content,
+        tool_calls=calls,
+        aside=parsed.aside,
+        thought=parsed.thought,
+        action=copy_action(action),
+    )
+
+
+def _with_ids(calls: tuple[ToolCall, ...], first: int) -> tuple[ToolCall, ...]:
+    """The calls, each with an id of its own: the model's, or a number that no call of the episode had."""
+    taken = {call.id for call in calls}
+    fresh = (name for n in itertools.count(first) if (name := f"call_{n}") not in taken)
+    used, named = {""}, []
+    for call in calls:
+        named.append(call if call.id not in used else ToolCall(call.name, call.arguments, next(fresh)))
+        used.add(call.id)
+    return tuple(named)
+
+
+def _answer(episode: Episode, call: ToolCall, result: ToolResult) -> Message:
+    message = Message(
+        role="tool", name=call.name, content=result.content, code=result.code, tool_call_id=call.id
+    )
+    episode.history.append(message)
+    return message
+
+
+def _observe(message: Message) -> Observation:
+    return {"role": message.role, "name": message.name, "content": message.content}
+
+
+def as_line(message: Message) -> str:
+    """A message as a person reads it, calls as `name(arguments)`."""
+    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+    text = " ".join(filter(None, [message.content, *calls]))
+    return f"{message.name or 'agent'}: {text}"
+
+
+def _require_known(kind: str, value: object, known: tuple[object, ...]) -> None:
+    if value not in known:
+        raise UnknownNameError(kind, value, known)
+
+
+def _as_index(value: object) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]  # that is what is tried
+    except TypeError:
+        raise UsageError(f"`task_index` is an int, not {value!r}.") from None
+
+
+def _as_id(value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"`task_id` is a string, not {value!r}.")
+    return value

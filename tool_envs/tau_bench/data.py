@@ -1,0 +1,159 @@
+"""tau-bench's base data: indexes, texts made once, and tau-bench's state hash.
+
+tau-bench hashes the text of the whole database: objects become sorted tuples of pairs, lists become tuples,
+and everything else is written as Python writes it. So `1`, `1.0`, `True` and `"1"` all differ in it. Here
+every record's text is made apart, and that of an untouched record only once.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Generic, TypeVar, cast
+
+from tool_envs.database import BaseData, Database, Record
+from tool_envs.messages import Json
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """What was made for the last `size` keys; the oldest is dropped first.
+
+    Args:
+        size: How many values are kept.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: dict[K, V] = {}
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """The value of `key`, made now unless it is kept."""
+        value = self._values.get(key)
+        if value is None:
+            value = self._values[key] = make()
+            while len(self._values) > self._size:
+                self._values.pop(next(iter(self._values)), None)
+        return value
+
+
+class TauData(BaseData):
+    """The tables of one tau-bench domain.
+
+    Args:
+        tables: Table name -> key -> record.
+        digest: Digest of the files that the tables were read from; None: digest of the tables themselves.
+    """
+
+    def __init__(self, tables: Mapping[str, Mapping[str, Record]], digest: str | None = None) -> None:
+        super().__init__(tables)
+        self._digest = digest
+        self._json_texts: dict[tuple[str, str], str] = {}
+        self._hash_texts: dict[tuple[str, str], str] = {}
+        self._part_texts: dict[tuple[str, str, str], str] = {}
+
+    def json_text(self, table: str, key: str) -> str:
+        """The JSON text of a base record, as tau-bench's tools write it."""
+        text = self._json_texts.get((table, key))
+        if text is None:
+            text = self._json_texts[(table, key)] = json.dumps(self.tables[table][key])
+        return text
+
+    def hash_text(self, table: str, key: str) -> str:
+        """The text of a base record in tau-bench's hash."""
+        text = self._hash_texts.get((table, key))
+        if text is None:
+            text = self._hash_texts[(table, key)] = hashable_text(self.tables[table][key])
+        return text
+
+    def changed_hash_text(self, table: str, key: str, record: Record) -> str:
+        """The text of a changed record in the hash; parts shared with the base record are made once."""
+        base = self.tables[table].get(key, {})
+        parts = []
+        for field in sorted(record):
+            value = record[field]
+            shared = value is base.get(field)
+            text = self._part_text(table, key, field) if shared else hashable_text(value)
+            parts.append(f"({field!r}, {text})")
+        return _tuple_text(parts)
+
+    def _part_text(self, table: str, key: str, field: str) -> str:
+        text = self._part_texts.get((table, key, field))
+        if text is None:
+            text = self._part_texts[(table, key, field)] = hashable_text(self.tables[table][key][field])
+        return text
+
+
+class RetailData(TauData):
+    """The tables `orders`, `products` and `users`. E-mails, names and products never change."""
+
+    @cached_property
+    def user_by_email(self) -> Mapping[str, str]:
+        """E-mail in lower case -> id of the first user who has it."""
+        found: dict[str, str] = {}
+        for user_id, user in self.tables["users"].items():
+            found.setdefault(user["email"].lower(), user_id)
+        return found
+
+    @cached_property
+    def users_by_name(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """First name -> last name (both in lower case) -> ids of the users of that name, in their order."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for user_id, user in self.tables["users"].items():
+            first, last = user["name"]["first_name"].lower(), user["name"]["last_name"].lower()
+            found.setdefault(first, {}).setdefault(last, []).append(user_id)
+        return found
+
+    @cached_property
+    def product_list_text(self) -> str:
+        """JSON text of all products: name -> product id, sorted by name."""
+        ids = {product["name"]: product["product_id"] for product in self.tables["products"].values()}
+        return json.dumps(dict(sorted(ids.items())))
+
+
+def hashable_text(value: Json) -> str:
+    """The text of a JSON value inside of tau-bench's hash.
+
+    Raises:
+        RecursionError: The value is nested some hundred levels deep.
+    """
+    if isinstance(value, dict):
+        return _tuple_text([f"({key!r}, {hashable_text(part)})" for key, part in sorted(value.items())])
+    if isinstance(value, list):
+        return _tuple_text([hashable_text(part) for part in value])
+    return repr(value)
+
+
+def changes(database: Database) -> dict[tuple[str, str], str]:
+    """The hash texts of the records that differ from the base data.
+
+    Two states over the same base data have equal state hashes exactly when their changes are equal.
+    """
+    base = cast("TauData", database.base)
+    found = {}
+    for (table, key), record in database.changed.items():
+        text = base.changed_hash_text(table, key, record)
+        if key not in base.tables[table] or text != base.hash_text(table, key):
+            found[(table, key)] = text
+    return found
+
+
+def state_hash(database: Database) -> str:
+    """tau-bench's hash of the whole database: sha256 in hexadecimal."""
+    base = cast("TauData", database.base)
+    changed = changes(database)
+    tables = [f"({table!r}, {_table_text(base, table, changed)})" for table in sorted(base.tables)]
+    return hashlib.sha256(_tuple_text(tables).encode()).hexdigest()
+
+
+def _table_text(base: TauData, table: str, changed: Mapping[tuple[str, str], str]) -> str:
+    texts = {key: base.hash_text(table, key) for key in base.tables[table]}
+    texts.update({key: text for (name, key), text in changed.items() if name == table})
+    return _tuple_text(f"({key!r}, {texts[key]})" for key in sorted(texts))
+
+
+def _tuple_text(parts: Iterable[str]) -> str:
+    parts = list(parts)
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
