@@ -221,7 +221,7 @@ def measure_checkout(checkout: str, env: ToolEnv, tasks: list[Task], ours_us: fl
         rewards.append(response.reward)
     theirs_us = 1e6 * (time.perf_counter() - start) / len(tasks)
     assert all(reward == 1.0 for reward in rewards), "tau-bench disagrees with its own gold actions"
-    assert env.domain.data_digest(Database(env.domain.base)) == upstream.data_load_hash
+    assert env.domain.data_digest(Database(env.domain.base)) == upstream.data_load_hash, "not the same database"
     return {"tau_bench_episode_us": theirs_us, "times_faster": theirs_us / ours_us}
 
 

@@ -299,7 +299,8 @@ def _split_thought(text: str) -> tuple[str, str]:
     """(thought, the rest). A block may lack its opening tag (the prompt had it) or its end (it was cut)."""
     if not _has_thought(text):
         return "", text
-    thoughts, rest = [], []
+    thoughts: list[str] = []
+    rest: list[str] = []
     opened = False
     for part in _THINK_TAGS.split(text):
         if part == _END_THINK:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import orjson
+
 from tool_envs.messages import RESPOND, Json, Message, ToolCall
 
 
@@ -49,4 +51,7 @@ _RENDER = {"assistant": _render_agent, "tool": _render_tool, "user": _render_use
 
 
 def _dump(arguments: dict[str, Json]) -> str:
-    return json.dumps(arguments, ensure_ascii=False)
+    try:
+        return orjson.dumps(arguments).decode()
+    except TypeError:  # an integer of more than 64 bits
+        return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))

@@ -1,7 +1,6 @@
 """The environment: one episode of an agent with tools and a user. The turn loop and nothing else."""
 
 import copy
-import itertools
 import operator
 from collections.abc import Callable
 from typing import Any, Literal
@@ -38,33 +37,33 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     and documents its own arguments.
 
     ## Action Space
-    `ToolCallSpace` of the domain's schema: `{"name": str, "arguments": dict}`. `step` also takes text as a model
-    wrote it, OpenAI tool calls and messages, and lists of calls (see `tool_envs.actions`).
+    `ToolCallSpace` of the domain's schema: `{"name": str, "arguments": dict}`. `step` also takes text as a
+    model wrote it, OpenAI tool calls and messages, and lists of calls (see `tool_envs.actions`).
 
     ## Observation Space
-    `MessageSpace`: `{"role": "user" | "tool", "name": str, "content": str}`, the newest message; after several
-    calls in one step, the result of the last one that ran.
+    `MessageSpace`: `{"role": "user" | "tool", "name": str, "content": str}`, the newest message; after
+    several calls in one step, the result of the last one that ran.
 
     ## Rewards
     0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules.
 
     ## Starting State
-    A task, drawn from the split unless `options` names one by `task_index` or `task_id`, on fresh data; the user
-    has said the first word.
+    A task, drawn from the split unless `options` names one by `task_index` or `task_id`, on fresh data; the
+    user has said the first word.
 
     ## Episode End
-    Terminated when the user hangs up or the agent calls an end tool; truncated after `max_steps` actions (tool
-    calls and messages, broken ones included), with reward 0.0 and without grading.
+    Terminated when the user hangs up or the agent calls an end tool; truncated after `max_steps` actions
+    (tool calls and messages, broken ones included), with reward 0.0 and without grading.
 
     ## Information
     `reset`: `task_id`, `task_digest`, `schema_version`, `schema_sha256`, `interface`, `domain_policy`,
-    `messages`. `step`: `messages` (all new messages in OpenAI chat form, the agent's own first) and `error_code`
-    (of the observation, or None). Last step: `outcome` (see `tool_envs.reward.Outcome`).
+    `messages`. `step`: `messages` (all new messages in OpenAI chat form, the agent's own first) and
+    `error_code` (of the observation, or None). Last step: `outcome` (see `tool_envs.reward.Outcome`).
 
     ## Arguments
     `domain`: the bundle. `user`: the kind of simulated user. `max_steps`: actions until truncation.
-    `parallel_calls`: "run" several calls of one action in order, or "refuse" them with the code `several_calls`.
-    `render_mode`: None or "ansi".
+    `parallel_calls`: "run" several calls of one action in order, or "refuse" them with the code
+    `several_calls`. `render_mode`: None or "ansi".
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's form
@@ -344,14 +343,12 @@ def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...], action: Js
 
 
 def _with_ids(calls: tuple[ToolCall, ...], first: int) -> tuple[ToolCall, ...]:
-    """The calls, each with an id of its own: the model's, or a number that no call of the episode had."""
-    taken = {call.id for call in calls}
-    fresh = (name for n in itertools.count(first) if (name := f"call_{n}") not in taken)
-    used, named = {""}, []
-    for call in calls:
-        named.append(call if call.id not in used else ToolCall(call.name, call.arguments, next(fresh)))
-        used.add(call.id)
-    return tuple(named)
+    """The calls, those without an id numbered through the episode."""
+    numbered = [
+        call if call.id else ToolCall(call.name, call.arguments, f"call_{number}")
+        for number, call in enumerate(calls, first)
+    ]
+    return tuple(numbered)
 
 
 def _answer(episode: Episode, call: ToolCall, result: ToolResult) -> Message:

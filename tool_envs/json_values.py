@@ -34,10 +34,10 @@ def _refuse_constant(name: str) -> Json:
 
 
 def is_json(value: Any, depth: int = _MAX_DEPTH) -> bool:  # noqa: ANN401 - any object may be asked about
-    """Whether a Python object is what a JSON parser makes: exact types, finite floats, text without surrogates.
+    """Whether a Python object is what a JSON parser makes: exact types, finite floats, no lone surrogates.
 
-    Tuples and subclasses of `str`, `dict` and so on are not. Nesting deeper than `depth` (100) is not either,
-    so that no value can exhaust the stack of those who walk it.
+    Tuples and subclasses of `str`, `dict` and so on are not. Nesting deeper than `depth` is not either, so
+    that no value can exhaust the stack of those who walk it.
     """
     kind = type(value)
     if kind is str:
@@ -46,11 +46,21 @@ def is_json(value: Any, depth: int = _MAX_DEPTH) -> bool:  # noqa: ANN401 - any 
         return True
     if kind is float:
         return math.isfinite(value)
-    if depth > 0 and kind is list:
-        return all(is_json(item, depth - 1) for item in value)
-    if depth > 0 and kind is dict:
-        return all(type(k) is str and is_json(k) and is_json(v, depth - 1) for k, v in value.items())
-    return False
+    if depth <= 0:
+        return False
+    if kind is dict:
+        return _is_object(value, depth - 1)
+    return kind is list and all(is_json(item, depth - 1) for item in value)
+
+
+def _is_object(value: dict[Any, Any], depth: int) -> bool:
+    for key, member in value.items():
+        if type(key) is not str or not (key.isascii() or _encodable(key)):
+            return False
+        # Nearly all arguments are ASCII texts, and every call passes here: it is worth a shortcut.
+        if not ((type(member) is str and member.isascii()) or is_json(member, depth)):
+            return False
+    return True
 
 
 def _encodable(text: str) -> bool:

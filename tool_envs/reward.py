@@ -41,7 +41,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ledger: Ledger
     ended_by: str
     steps: int
-    violations: tuple[dict[str, str | int], ...] = ()
+    violations: list[dict[str, str | int]] = []
 
 
 def grade(components: dict[str, bool]) -> Ledger:

@@ -6,18 +6,20 @@ It serves `ToolCallSpace.sample`, mutated calls, and property tests, which drive
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.patterns import Draw, sample_pattern
+from tool_envs.patterns import Draw, sample_pattern, shifted
 from tool_envs.schema import ToolSchema
 from tool_envs.schema_profile import Schema
 
-_KNOWN = frozenset(
-    "type properties required additionalProperties patternProperties items minItems maxItems uniqueItems enum const "
-    "pattern minLength maxLength minimum maximum anyOf description title default examples format x-entity".split()
-)
+_SCALAR_KEYWORDS = ("type", "enum", "const", "pattern", "minLength", "maxLength", "minimum", "maximum")
+_ARRAY_KEYWORDS = ("items", "minItems", "maxItems", "uniqueItems")
+_OBJECT_KEYWORDS = ("properties", "required", "additionalProperties", "patternProperties")
+_OTHER_KEYWORDS = ("anyOf", "description", "title", "default", "examples", "format")
+_KNOWN = frozenset((*_SCALAR_KEYWORDS, *_ARRAY_KEYWORDS, *_OBJECT_KEYWORDS, *_OTHER_KEYWORDS))
+_Mutation: TypeAlias = Callable[[ToolSchema, dict[str, Json], Draw], dict[str, Json]]
 _FREE_LENGTH = 12
 _FREE_RANGE = 1000
 _MORE_ITEMS = 3
@@ -34,10 +36,12 @@ def sample_value(schema: Schema, draw: Draw) -> Json:
         draw: Chooses an integer in `range(n)`.
 
     Raises:
-        UsageError: The schema uses a keyword outside of our profile, or nothing was found that is valid for it.
+        UsageError: The schema uses a keyword outside of our profile, or no valid value was found.
     """
     if unknown := [keyword for keyword in schema if keyword not in _KNOWN and not keyword.startswith("x-")]:
-        raise UsageError(f"Cannot sample a schema with the keyword {unknown[0]!r}; known: {', '.join(sorted(_KNOWN))}.")
+        raise UsageError(
+            f"Cannot sample a schema with the keyword {unknown[0]!r}; known: {', '.join(sorted(_KNOWN))}."
+        )
     if "const" in schema:
         return copy.deepcopy(schema["const"])
     if "enum" in schema:
@@ -67,7 +71,8 @@ def mutate_call(schema: ToolSchema, call: dict[str, Json], draw: Draw) -> dict[s
         UsageError: As `sample_value`.
     """
     mutated = copy.deepcopy(call)
-    return _pick(_MUTATIONS, draw)(schema, mutated, draw)
+    mutate: _Mutation = _pick(_MUTATIONS, draw)
+    return mutate(schema, mutated, draw)
 
 
 def _pick(options: Any, draw: Draw) -> Any:  # noqa: ANN401 - any sequence, and what it holds
@@ -83,7 +88,7 @@ def _string(schema: Schema, draw: Draw) -> str:
 
 
 def sample_text(draw: Draw, least: int, most: int) -> str:
-    """Free text of `least` to `most` characters: mostly printable ASCII, now and then any code point but surrogates."""
+    """Free text of `least` to `most` characters: mostly ASCII, now and then any code point but surrogates."""
     return "".join(_character(draw) for _ in range(least + draw(most - least + 1)))
 
 
@@ -127,10 +132,10 @@ def _array(schema: Schema, draw: Draw) -> list[Json]:
     length = least + draw(most - least + 1)
     item_schema = schema.get("items", {})
     items: list[Json] = []
-    for _ in range(length + _ATTEMPTS):
+    for attempt in range(length + _ATTEMPTS):
         if len(items) == length:
             break
-        item = sample_value(item_schema, draw)
+        item = sample_value(item_schema, shifted(draw, attempt) if schema.get("uniqueItems") else draw)
         if not (schema.get("uniqueItems") and item in items):
             items.append(item)
     if len(items) < least:
@@ -214,7 +219,9 @@ def _spoiled(value: Json, draw: Draw) -> Json:
 
 
 def _odd_value(draw: Draw) -> Json:
-    return copy.deepcopy(_pick([None, True, False, 0, -1, 1.5, 10**20, "", "x", [], [[]], {}, {"": None}], draw))
+    return copy.deepcopy(
+        _pick([None, True, False, 0, -1, 1.5, 10**20, "", "x", [], [[]], {}, {"": None}], draw)
+    )
 
 
 _MUTATIONS = (

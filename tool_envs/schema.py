@@ -2,7 +2,7 @@
 
 import copy
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -17,14 +17,21 @@ from tool_envs.messages import CONTENT, RESPOND, Json
 from tool_envs.problems import describe_problems
 from tool_envs.schema_diff import SchemaDiff, compare_schemas
 from tool_envs.schema_files import SchemaFiles, file_digest, shipped_files
-from tool_envs.schema_profile import Schema, check_document, inline, with_python_patterns, without_annotations
+from tool_envs.schema_profile import (
+    Schema,
+    check_document,
+    inline,
+    references,
+    with_python_patterns,
+    without_annotations,
+)
 
 Effect = Literal["read", "write", "message", "end"]
 """What a call does: changes nothing; changes the database; speaks to the user; ends the episode."""
 
 FOREIGN_FORMAT = "openai_tools/1.0.0"
 """Format of a document that keeps another project's OpenAI-style tool list as it is."""
-_FOREIGN_EFFECTS = ("read", "write", "end")
+_FOREIGN_EFFECTS: dict[str, Effect] = {"read": "read", "write": "write", "end": "end"}
 _ANY_TEXT: Schema = {"type": "string"}
 
 
@@ -80,7 +87,14 @@ class Tool:
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         # Validators cannot be pickled; the copy compiles its own when it needs them.
-        return type(self), (self.name, self.description, self.effect, self.listed, self.parameters, self.result)
+        return type(self), (
+            self.name,
+            self.description,
+            self.effect,
+            self.listed,
+            self.parameters,
+            self.result,
+        )
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
@@ -135,7 +149,7 @@ class ToolSchema:
         Raises:
             UsageError: A tool has another form, two have one name, or the effects are not those of the tools.
         """
-        document = {
+        document: Json = {
             "format": FOREIGN_FORMAT,
             "domain": domain,
             "version": version,
@@ -162,7 +176,7 @@ class ToolSchema:
         went in.
         """
         if self._document["format"] == FOREIGN_FORMAT:
-            return copy.deepcopy(self._document["tools"])  # type: ignore[no-any-return]
+            return copy.deepcopy(self._document["tools"])
         return [_openai_tool(tool) for tool in self.tools.values() if tool.listed]
 
     def diff(self, other: "ToolSchema") -> SchemaDiff:
@@ -210,34 +224,40 @@ def _foreign_tools(tools: list[Json], effects: Mapping[str, str]) -> list[Tool]:
             raise UnknownNameError("tool in the effects", name, names)
     if len({*names, RESPOND}) <= len(names):
         raise UsageError(f"The tools need distinct names, none of them {RESPOND}; got: {', '.join(names)}.")
-    parameters = {"type": "object", "properties": {CONTENT: _ANY_TEXT}, "required": [CONTENT], "additionalProperties": False}
-    respond = Tool(RESPOND, "Say something to the user and get their reply.", "message", False, parameters, _ANY_TEXT)
+    parameters = {
+        "type": "object",
+        "properties": {CONTENT: _ANY_TEXT},
+        "required": [CONTENT],
+        "additionalProperties": False,
+    }
+    respond = Tool(
+        RESPOND, "Say something to the user and get their reply.", "message", False, parameters, _ANY_TEXT
+    )
     return [*made, respond]
 
 
 def _foreign_tool(tool: Json, effects: Mapping[str, str]) -> Tool:
-    match tool:
-        case {"type": "function", "function": {"name": str(name), **function}}:
-            parameters = function.get("parameters", {"type": "object", "properties": {}})
-        case _:
-            raise UsageError(f'Expected {{"type": "function", "function": {{"name": ...}}}}, got {str(tool)[:200]}.')
-    if effects.get(name) not in _FOREIGN_EFFECTS:
+    function = tool.get("function") if isinstance(tool, dict) and tool.get("type") == "function" else None
+    if not (isinstance(function, dict) and isinstance(function.get("name"), str)):
+        form = '{"type": "function", "function": {"name": ...}}'
+        raise UsageError(f"Expected a tool of the form {form}, got {str(tool)[:200]}.")
+    name, parameters = function["name"], function.get("parameters", {"type": "object", "properties": {}})
+    effect = _FOREIGN_EFFECTS.get(effects.get(name, ""))
+    if effect is None:
         raise UnknownNameError(f"effect of the tool {name}", effects.get(name), _FOREIGN_EFFECTS)
-    if any(not ref.startswith("#") for ref in _references(parameters)):
-        raise UsageError(f"The tool {name} refers to another document; only references that begin with # are followed.")
+    _check_foreign_parameters(name, parameters)
+    return Tool(name, function.get("description") or "", effect, True, parameters, _ANY_TEXT)
+
+
+def _check_foreign_parameters(name: str, parameters: Json) -> None:
+    if not isinstance(parameters, dict) or any(not ref.startswith("#") for ref in references(parameters)):
+        raise UsageError(
+            f"The parameters of the tool {name} must be an object without references to other documents."
+        )
     try:
         jsonschema_rs.Draft202012Validator(parameters)
     except ValueError as error:
         raise UsageError(f"The parameters of the tool {name} are no JSON Schema: {error}") from None
-    return Tool(name, str(function.get("description", "")), effects[name], True, parameters, _ANY_TEXT)
-
-
-def _references(value: Json) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from (ref for key, ref in value.items() if key in ("$ref", "$dynamicRef") and isinstance(ref, str))
-        value = list(value.values())
-    for part in value if isinstance(value, list) else ():
-        yield from _references(part)
 
 
 def _openai_tool(tool: Tool) -> dict[str, Json]:
@@ -260,12 +280,12 @@ def load_schema(domain: str, version: str) -> ToolSchema:
         DataFileError: The file is missing, damaged, or has no digest in `LOCK.json` yet.
         TamperedFileError: The file is not the one that was released.
     """
-    if not (isinstance(domain, str) and isinstance(version, str)):
-        shipped_files().check_name(domain, version)  # raises; other types need not be hashable
+    if type(domain) is not str or type(version) is not str:
+        shipped_files().check_name(domain, version)  # what is no text need not be hashable
     return _load_shipped(domain, version)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _load_shipped(domain: str, version: str) -> ToolSchema:
     return read_schema(shipped_files(), domain, version)
 
@@ -273,18 +293,21 @@ def _load_shipped(domain: str, version: str) -> ToolSchema:
 def read_schema(files: SchemaFiles, domain: str, version: str) -> ToolSchema:
     """A released schema of some folder of schema files, read anew; raises as `load_schema` does."""
     key = files.check_name(domain, version)
-    files.check_released(key)
-    return parse_schema(files, key)
+    return _schema_of_file(files.read_released(key), files, key)
 
 
-def parse_schema(files: SchemaFiles, key: str) -> ToolSchema:
+def read_unreleased_schema(files: SchemaFiles, key: str) -> ToolSchema:
     """The schema in a file, whether it is released or not.
 
     Raises:
         DataFileError: The file is missing or damaged, or speaks of another domain or version than its name.
     """
+    return _schema_of_file(files.read(key), files, key)
+
+
+def _schema_of_file(document: Json, files: SchemaFiles, key: str) -> ToolSchema:
     path = str(files.path(key))
-    schema = ToolSchema.from_document(files.read(key), path)
+    schema = ToolSchema.from_document(document, path)
     if f"{schema.domain}/{schema.version}" != key:
         raise DataFileError(path, f"the file says that it is {schema.domain} {schema.version}")
     return schema

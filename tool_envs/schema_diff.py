@@ -27,11 +27,11 @@ class Change:
     """One difference.
 
     Attributes:
-        kind: What differs: `tool`, `parameter`, `result field`, `required`, `type`, `choices`, `limit`, `pattern`,
-            `form`, `keys`, `effect`, `listed`, `order`, `entity`, `description`, `domain`.
+        kind: What differs: `tool`, `parameter`, `result field`, `required`, `type`, `choices`, `limit`,
+            `pattern`, `form`, `keys`, `effect`, `listed`, `order`, `entity`, `description`, `domain`.
         action: Whether it was added, removed or changed.
         tool: The tool's name; empty when the whole schema is meant.
-        path: Where in the tool, such as `parameters.zip` or `result.items[].price`; empty for the tool itself.
+        path: Where in it, such as `parameters.zip` or `result.items[].price`; empty for the tool itself.
         breaking: Whether something that relied on the old schema can fail with the new one.
         before: What stood there; None when added.
         after: What stands there now; None when removed.
@@ -133,7 +133,7 @@ def _compare_tools(old: "Tool", new: "Tool") -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Walks two schemas side by side; `part` says whether narrowing (parameters) or widening (result) breaks."""
+    """Walks two schemas side by side; narrowing breaks in `parameters`, widening in `result`."""
 
     tool: str
     part: Literal["parameters", "result"]
@@ -156,8 +156,8 @@ class _Comparison:
             for index, (before, after) in enumerate(zip(old, new, strict=True)):
                 yield from self.schemas(before, after, f"{path}|{index}" if len(old) > 1 else path)
             return
-        before, after = _meanings(old), _meanings(new)
-        narrowed, widened = bool(before - after), bool(after - before)
+        meant, means = _meanings(old), _meanings(new)
+        narrowed, widened = bool(meant - means), bool(means - meant)
         if narrowed or widened:
             yield self._change("form", path, f"{len(old)} forms", f"{len(new)} forms", narrowed, widened)
 
@@ -176,7 +176,9 @@ class _Comparison:
             before, after = old.get(keyword, default), new.get(keyword, default)
             if before != after:
                 narrowed = (after > before) == (keyword in _LOW)
-                yield self._change("limit", path, _limit(keyword, old), _limit(keyword, new), narrowed, not narrowed)
+                yield self._change(
+                    "limit", path, _limit(keyword, old), _limit(keyword, new), narrowed, not narrowed
+                )
         before, after = old.get("uniqueItems", False), new.get("uniqueItems", False)
         if before != after:
             yield self._change("limit", path, f"uniqueItems {before}", f"uniqueItems {after}", after, before)
@@ -202,7 +204,9 @@ class _Comparison:
                 yield Change(kind, "added", self.tool, f"{path}.{name}", is_input and needed)
                 continue
             if needed != was_needed:
-                yield Change("required", "changed", self.tool, f"{path}.{name}", needed == is_input, was_needed, needed)
+                yield Change(
+                    "required", "changed", self.tool, f"{path}.{name}", needed == is_input, was_needed, needed
+                )
             yield from self.schemas(before[name], after[name], f"{path}.{name}")
 
     def _keys(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
@@ -215,7 +219,9 @@ class _Comparison:
         before, after = old.get("additionalProperties", True), new.get("additionalProperties", True)
         if before is False or after is False:
             if before is not after:
-                yield self._change("keys", path, _openness(before), _openness(after), after is False, before is False)
+                yield self._change(
+                    "keys", path, _openness(before), _openness(after), after is False, before is False
+                )
         else:
             yield from self._maybe(before, after, f"{path}.*")
 
@@ -224,8 +230,18 @@ class _Comparison:
         if isinstance(old, dict) and isinstance(new, dict) and old != new:
             yield from self.schemas(old, new, path)
 
-    def _change(self, kind: str, path: str, before: Json, after: Json, narrowed: bool, widened: bool) -> Change:
-        return Change(kind, "changed", self.tool, path, narrowed if self.part == "parameters" else widened, before, after)
+    def _change(
+        self, kind: str, path: str, before: Json, after: Json, narrowed: bool, widened: bool
+    ) -> Change:
+        return Change(
+            kind,
+            "changed",
+            self.tool,
+            path,
+            narrowed if self.part == "parameters" else widened,
+            before,
+            after,
+        )
 
     def _plain(self, kind: str, path: str, before: Json, after: Json) -> Change:
         return Change(kind, "changed", self.tool, path, False, before, after)
@@ -236,8 +252,13 @@ def _type(schema: Schema) -> Json:
     values = _choices(schema)
     if "type" in schema or values is None:
         return schema.get("type")
-    kinds = {"boolean" if isinstance(v, bool) else "number" if isinstance(v, int | float) else type(v).__name__ for v in values}
-    return {"str": "string", "NoneType": "null"}.get(kind := kinds.pop(), kind) if len(kinds) == 1 else "mixed"
+    kinds = {
+        "boolean" if isinstance(v, bool) else "number" if isinstance(v, int | float) else type(v).__name__
+        for v in values
+    }
+    return (
+        {"str": "string", "NoneType": "null"}.get(kind := kinds.pop(), kind) if len(kinds) == 1 else "mixed"
+    )
 
 
 def _type_direction(old: Json, new: Json) -> tuple[bool, bool]:

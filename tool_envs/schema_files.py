@@ -29,18 +29,18 @@ class SchemaFiles:
     def __init__(self, root: Traversable) -> None:
         self.root = root
 
-    def keys(self) -> list[str]:
+    def all_keys(self) -> list[str]:
         """The keys of all JSON files but the lock, sorted."""
         return sorted(key for key in _json_keys(self.root, "") if key != LOCK_KEY)
 
     def domains(self) -> list[str]:
         """The domains with at least one tool schema, sorted."""
-        pairs = [key.split("/") for key in self.keys()]
+        pairs = [key.split("/") for key in self.all_keys()]
         return sorted({pair[0] for pair in pairs if len(pair) == 2 and _VERSION.fullmatch(pair[1])})
 
     def versions(self, domain: str) -> list[str]:
         """The versions of a domain's tool schema, oldest first; empty for an unknown domain."""
-        names = [key.removeprefix(f"{domain}/") for key in self.keys() if key.startswith(f"{domain}/")]
+        names = [key.removeprefix(f"{domain}/") for key in self.all_keys() if key.startswith(f"{domain}/")]
         return sorted(filter(_VERSION.fullmatch, names), key=version_numbers)
 
     def path(self, key: str) -> Traversable:
@@ -81,19 +81,18 @@ class SchemaFiles:
             DataFileError: The file is missing, not JSON, or not released.
             TamperedFileError: It is not the file that was released.
         """
-        lock = self.lock()
-        value = self.read(key)
-        sha256 = file_digest(value, str(self.path(key)))
-        if key not in lock:
+        path, value = str(self.path(key)), self.read(key)
+        released, sha256 = self.lock().get(key), file_digest(value, path)
+        if released is None:
             raise DataFileError(
-                str(self.path(key)),
-                "the file is not released: LOCK.json has no digest of it. Once it is final, run `tool-envs schema lock`.",
+                path,
+                "LOCK.json has no digest of it, so it is not released; once final: `tool-envs schema lock`",
             )
-        if sha256 != lock[key]:
+        if sha256 != released:
             raise TamperedFileError(
-                str(self.path(key)),
-                f"its sha256 is {sha256}, but it was released with {lock[key]}. A released file never changes: "
-                "restore it, and put the change into a new version.",
+                path,
+                f"its sha256 is {sha256}, but it was released with {released}. A released file "
+                "never changes: restore it, and put the change into a new version.",
             )
         return value
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tool_envs.errors import DataFileError, ToolEnvsError, UsageError
-from tool_envs.schema import parse_schema
+from tool_envs.schema import read_unreleased_schema
 from tool_envs.schema_files import LOCK_KEY, SchemaFiles, file_digest
 
 
 def unreleased(files: SchemaFiles) -> list[str]:
     """The keys of the files that the lock does not hold; all of them when there is no lock yet."""
     lock = _lock(files)
-    return [key for key in files.keys() if key not in lock]
+    return [key for key in files.all_keys() if key not in lock]
 
 
 def lock_problems(files: SchemaFiles) -> list[ToolEnvsError]:
@@ -62,7 +62,7 @@ def _version_problems(files: SchemaFiles) -> Iterator[ToolEnvsError]:
         schemas = []
         for version in files.versions(domain):
             try:
-                schemas.append(parse_schema(files, f"{domain}/{version}"))
+                schemas.append(read_unreleased_schema(files, f"{domain}/{version}"))
             except ToolEnvsError as error:
                 yield error
         for old, new in itertools.pairwise(schemas):
@@ -70,4 +70,6 @@ def _version_problems(files: SchemaFiles) -> Iterator[ToolEnvsError]:
             if not diff.is_covered_by(old.version, new.version):
                 path = str(files.path(f"{domain}/{new.version}"))
                 breaking = "; ".join(str(change) for change in diff.changes if change.demands == diff.demands)
-                yield DataFileError(path, f"the changes since {old.version} demand a {diff.demands} step: {breaking}")
+                yield DataFileError(
+                    path, f"the changes since {old.version} demand a {diff.demands} step: {breaking}"
+                )

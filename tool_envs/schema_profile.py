@@ -1,10 +1,8 @@
-"""The keywords of JSON Schema that tool schemas use: checking a document, putting definitions in their place."""
+"""The JSON Schema keywords that tool schemas use: checking documents, putting definitions in their place."""
 
 import functools
-import json
 import re
 from collections.abc import Callable, Iterator
-from importlib.resources.abc import Traversable
 from typing import Any, TypeAlias
 
 import jsonschema
@@ -58,7 +56,7 @@ def without_annotations(schema: Schema) -> Schema:
 
 
 def with_python_patterns(schema: Schema) -> Schema:
-    """A copy for Python's `re`, whose `$` also matches before a newline at the end: JSON Schema's does not."""
+    """A copy for Python's `re`, whose `$`, unlike JSON Schema's, also matches before a newline at the end."""
     copy = rebuild(schema, with_python_patterns)
     if isinstance(copy.get("pattern"), str):
         copy["pattern"] = python_pattern(copy["pattern"])
@@ -88,11 +86,24 @@ def inline(schema: Schema, definitions: dict[str, Schema], path: str, inside: tu
         return rebuild(schema, lambda sub: inline(sub, definitions, path, inside))
     name = schema["$ref"].removeprefix("#/$defs/")
     if name not in definitions:
-        raise DataFileError(path, f"{schema['$ref']} leads nowhere: $defs holds {', '.join(definitions) or 'nothing'}")
+        raise DataFileError(
+            path, f"{schema['$ref']} leads nowhere: $defs holds {', '.join(definitions) or 'nothing'}"
+        )
     if name in inside:
         raise DataFileError(path, f"$defs refer to each other in a circle: {' -> '.join((*inside, name))}")
     target = inline(definitions[name], definitions, path, (*inside, name))
     return target | {key: value for key, value in schema.items() if key != "$ref"}
+
+
+def references(value: Json) -> Iterator[str]:
+    """Every reference anywhere in a schema, whatever its keywords."""
+    if isinstance(value, dict):
+        yield from (
+            ref for key, ref in value.items() if key in ("$ref", "$dynamicRef") and isinstance(ref, str)
+        )
+        value = list(value.values())
+    for part in value if isinstance(value, list) else ():
+        yield from references(part)
 
 
 def check_document(document: Json, path: str) -> None:
@@ -126,7 +137,9 @@ def _meta_problem(document: Json) -> str:
     error = jsonschema.exceptions.best_match(errors)
     if error is None:
         return f"not a document of the form {META_KEY}"
-    what = error.message if len(error.message) <= 200 else f"{shown(error.instance)} breaks the keyword {error.validator}"
+    what = error.message
+    if len(what) > 200:
+        what = f"{shown(error.instance)} breaks the keyword {error.validator}"
     rule = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
     return f"{error.json_path}: {what}" + (f". {rule}" if rule else "")
 
@@ -145,16 +158,19 @@ def _schema_problems(schema: Schema, path: str) -> Iterator[str]:
     for at, sub in subschemas(schema, path):
         unknown = [name for name in sub.get("required", []) if name not in sub.get("properties", {})]
         yield from (f"{at}.required: there is no property {shown(name)}" for name in unknown)
-        yield from (
-            f"{at}: {low} is greater than {high}" for low, high in _LIMITS if sub.get(low, 0) > sub.get(high, sub.get(low, 0))
-        )
-        for pattern in (sub.get("pattern"), *sub.get("patternProperties", {})):
-            if pattern is not None and not _compiles(pattern):
-                yield f"{at}: not a regular expression: {shown(pattern)}"
-        allowed = jsonschema.Draft202012Validator({"type": sub["type"]}) if "type" in sub and "enum" in sub else None
-        yield from (
-            f"{at}.enum: {shown(v)} is no {sub['type']}" for v in sub.get("enum", []) if allowed and not allowed.is_valid(v)
-        )
+        crossed = [pair for pair in _LIMITS if sub.keys() >= set(pair) and sub[pair[0]] > sub[pair[1]]]
+        yield from (f"{at}: {low} is greater than {high}" for low, high in crossed)
+        patterns = [sub["pattern"]] if "pattern" in sub else list(sub.get("patternProperties", {}))
+        broken = [pattern for pattern in patterns if not _compiles(pattern)]
+        yield from (f"{at}: not a regular expression: {shown(pattern)}" for pattern in broken)
+        yield from (f"{at}.enum: {shown(value)} is no {sub['type']}" for value in _misfits(sub))
+
+
+def _misfits(schema: Schema) -> list[Json]:
+    if "type" not in schema or "enum" not in schema:
+        return []
+    typed = jsonschema.Draft202012Validator({"type": schema["type"]})
+    return [value for value in schema["enum"] if not typed.is_valid(value)]
 
 
 def _compiles(pattern: str) -> bool:

@@ -1,6 +1,6 @@
 """Gymnasium spaces of the JSON view: tool calls as actions, messages as observations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class _JsonSpace(Space[dict[str, Json]]):
         """Always False."""
         return False
 
-    def to_jsonable(self, sample_n: Sequence[dict[str, Json]]) -> list[Json]:
+    def to_jsonable(self, sample_n: Iterable[dict[str, Json]]) -> list[Json]:
         """The samples themselves: they are JSON values."""
         return list(sample_n)
 
@@ -43,7 +43,7 @@ class _JsonSpace(Space[dict[str, Json]]):
 
 
 class ToolCallSpace(_JsonSpace):
-    """All valid calls `{"name": str, "arguments": dict}` of a tool schema; `respond` is a tool like the others.
+    """All valid calls `{"name": str, "arguments": dict}` of a tool schema; `respond` is one of its tools.
 
     Args:
         schema: The tools.
@@ -63,7 +63,7 @@ class ToolCallSpace(_JsonSpace):
 
         Args:
             mask: int8 array over the tools in the order of `schema.tools`: 1 for those that may be chosen.
-            probability: float64 array over the tools in that order, which sums to 1. Not together with `mask`.
+            probability: float64 array over the tools in that order, with sum 1; not together with `mask`.
 
         Raises:
             UsageError: The mask or the probabilities are not as said, or the schema cannot be sampled.
@@ -83,7 +83,9 @@ class ToolCallSpace(_JsonSpace):
         if probability is not None:
             _check_array("probability", probability, np.float64, len(self.schema.tools))
             if not ((probability >= 0).all() and np.isclose(probability.sum(), 1)):
-                raise UsageError(f"`probability` must hold numbers >= 0 that sum to 1; got {probability.tolist()}.")
+                raise UsageError(
+                    f"`probability` must hold numbers >= 0 that sum to 1; got {probability.tolist()}."
+                )
             return self._choose_weighted(probability)
         return self._draw(len(self.schema.tools))
 
@@ -126,7 +128,11 @@ class MessageSpace(_JsonSpace):
         if mask is not None or probability is not None:
             raise UsageError("MessageSpace.sample takes neither `mask` nor `probability`.")
         role = _ROLES[self._draw(len(_ROLES))]
-        return {"role": role, "name": sample_text(self._draw, 1, 8), "content": sample_text(self._draw, 0, 32)}
+        return {
+            "role": role,
+            "name": sample_text(self._draw, 1, 8),
+            "content": sample_text(self._draw, 0, 32),
+        }
 
     def contains(self, x: Any) -> bool:  # noqa: ANN401 - any object may be asked about
         """Whether `x` is such a message; never raises."""
@@ -145,5 +151,9 @@ class MessageSpace(_JsonSpace):
 def _check_array(name: str, array: object, dtype: type, length: int) -> None:
     if not (isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == (length,)):
         wanted = f"a numpy array of {dtype.__name__} and shape ({length},)"
-        got = f"{array.dtype} and shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        got = (
+            f"{array.dtype} and shape {array.shape}"
+            if isinstance(array, np.ndarray)
+            else type(array).__name__
+        )
         raise UsageError(f"`{name}` must be {wanted}, one number per tool; got {got}.")

@@ -53,21 +53,22 @@ class Toolkit:
     def call(self, database: Database, call: ToolCall) -> ToolResult:
         """Run one call, whole or not at all.
 
-        A call that is not valid, or that the tool refuses, changes nothing and answers with a code. An exception
-        of the tool's function is a defect of the domain: the database is restored and the exception goes on.
+        A call that is not valid, or that the tool refuses, changes nothing and answers with a code. An
+        exception of the tool's function, or a result that is not JSON, is a defect of the domain: the
+        database is restored and the exception goes on.
         """
         if (problem := self.check(call)) is not None:
             return problem
         before = database.snapshot()
         try:
             value = self.functions[call.name](database, **call.arguments)
+            if not isinstance(value, Refusal):
+                return ToolResult(orjson.dumps(value).decode())
         except BaseException:
             database.restore(before)
             raise
-        if isinstance(value, Refusal):
-            database.restore(before)
-            return error(value.code, value.message)
-        return ToolResult(orjson.dumps(value).decode())
+        database.restore(before)
+        return error(value.code, value.message)
 
 
 def error(code: str, message: str) -> ToolResult:

@@ -11,7 +11,21 @@ from tool_envs.messages import ToolCall
 from tool_envs.tau_bench.retail import RETAIL_TOOLS
 
 PARAMETERS = {name: list(inspect.signature(tool).parameters)[1:] for name, tool in RETAIL_TOOLS.items()}
-EXPRESSIONS = ["2+2", "1/3", "(1", "10/0", "()", "", "012", " 3 * (4 - 1)", "2(3)", "(-8)**0.5", "...", "a+1", "1..2"]
+EXPRESSIONS = [
+    "2+2",
+    "1/3",
+    "(1",
+    "10/0",
+    "()",
+    "",
+    "012",
+    " 3 * (4 - 1)",
+    "2(3)",
+    "(-8)**0.5",
+    "...",
+    "a+1",
+    "1..2",
+]
 WORDS = ["", "a", "no longer needed", "gift_card_0", "Zürich", "12345", "\ud800", "#W0000000", "{'x'}"]
 
 
@@ -27,7 +41,7 @@ class CallMaker:
     """Makes calls that fit the present state of a database, or nearly, or not at all."""
 
     def __init__(self, seed: int, database: Database, wild: float = 0.0) -> None:
-        self.rng = random.Random(seed)
+        self.rng = random.Random(seed)  # noqa: S311 - reproducible
         self.database = database
         self.wild = wild
 
@@ -42,7 +56,12 @@ class CallMaker:
         rng = self.rng
         user_id = rng.choice(list(self.database.base.tables["users"]))
         user = self.database.get("users", user_id)
-        wanted = {"cancel": "pending", "modify_pending": "pending", "exchange": "delivered", "return": "delivered"}
+        wanted = {
+            "cancel": "pending",
+            "modify_pending": "pending",
+            "exchange": "delivered",
+            "return": "delivered",
+        }
         status = next((status for word, status in wanted.items() if name.startswith(word)), None)
         order = self._order(status)
         if rng.random() < 0.9:
@@ -52,12 +71,16 @@ class CallMaker:
         values = {
             "expression": rng.choice(EXPRESSIONS),
             "order_id": order["order_id"],
-            "reason": rng.choice(["no longer needed", "ordered by mistake", "ordered by mistake", "too dear"]),
+            "reason": rng.choice(
+                ["no longer needed", "ordered by mistake", "ordered by mistake", "too dear"]
+            ),
             "item_ids": old,
             "new_item_ids": new,
             "payment_method_id": rng.choice([*user["payment_methods"], *user["payment_methods"], "paypal_1"]),
             "email": rng.choice([user["email"], user["email"].upper(), "nobody@example.com"]),
-            "first_name": rng.choice([user["name"]["first_name"], user["name"]["first_name"].upper(), "Nobody"]),
+            "first_name": rng.choice(
+                [user["name"]["first_name"], user["name"]["first_name"].upper(), "Nobody"]
+            ),
             "last_name": rng.choice([user["name"]["last_name"], user["name"]["last_name"].lower(), "Nobody"]),
             "zip": rng.choice([user["address"]["zip"], user["address"]["zip"], "00000"]),
             "product_id": rng.choice([*self.database.base.tables["products"], "0"]),
@@ -106,7 +129,7 @@ class CallMaker:
         """A value near the right one, or any."""
         rng = self.rng
         near = {"same": value, "list": [value], "nested": [[value]], "key": {"k": value}}
-        if isinstance(value, list):
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
             near = {
                 "text": "".join(value),
                 "first": value[0] if value else "",

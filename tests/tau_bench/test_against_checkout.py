@@ -1,4 +1,4 @@
-"""The same calls through tau-bench's own code and through ours; needs TAU_BENCH_CHECKOUT (it runs that code)."""
+"""The same calls through tau-bench's own code and ours; runs that code, only if TAU_BENCH_CHECKOUT is set."""
 
 import copy
 import importlib
@@ -32,10 +32,10 @@ def checkout():
 
 
 class ScriptedUser:
-    def reset(self, instruction=None):
+    def reset(self, instruction=None):  # noqa: ARG002 - their interface
         return "hello"
 
-    def step(self, content):
+    def step(self, content):  # noqa: ARG002 - their interface
         return "###STOP###"
 
     def get_total_cost(self):
@@ -44,10 +44,14 @@ class ScriptedUser:
 
 @pytest.fixture(scope="module")
 def upstream(checkout):
-    """tau-bench's modules, without the packages' `__init__` (which import model clients) and with a stub for the user."""
+    """tau-bench's modules without its users and the packages' `__init__`, which import model clients."""
     package = find_package(checkout)
     kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "tau_bench"}
-    for name, folder in (("tau_bench", ""), ("tau_bench.envs", "envs"), ("tau_bench.envs.retail", "envs/retail")):
+    for name, folder in (
+        ("tau_bench", ""),
+        ("tau_bench.envs", "envs"),
+        ("tau_bench.envs.retail", "envs/retail"),
+    ):
         module = types.ModuleType(name)
         module.__path__ = [str(package / folder)]
         sys.modules[name] = module
@@ -67,9 +71,9 @@ def upstream(checkout):
 
 @pytest.fixture(scope="module")
 def world(checkout):
-    """A part of the database that is quick to hash: the users with orders in several states, and all they refer to."""
+    """A part of the database that is quick to hash: some users and all that they refer to."""
     tables = load(checkout, "retail", "test").data.tables
-    users = dict(list(tables["users"].items())[:40])
+    users = dict(list(tables["users"].items())[:12])
     orders = {key: order for key, order in tables["orders"].items() if order["user_id"] in users}
     products = {item["product_id"] for order in orders.values() for item in order["items"]}
     return {
@@ -99,6 +103,7 @@ def test_get_info_is_read_as_upstream_gives_it(checkout, upstream):
     assert list(RETAIL_TOOLS) == [tool.get_info()["function"]["name"] for tool in upstream.tools]
 
 
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")  # upstream evaluates "2(3)"
 @pytest.mark.parametrize("wild", [0.0, 0.3, 0.9])
 def test_random_calls_have_the_same_answers_and_hashes(upstream, world, wild):
     base = RetailData(world)
@@ -130,7 +135,10 @@ def test_rewards_are_upstreams(checkout, upstream, split):
     files = load(checkout, "retail", split)
     grader = Grader(RETAIL_TOOLS)
     for index, task in enumerate(files.tasks[:: EVERY if split == "train" else 1]):
-        actions = [upstream.types.Action(name=call.name, kwargs=copy.deepcopy(call.arguments)) for call in task.actions]
+        actions = [
+            upstream.types.Action(name=call.name, kwargs=copy.deepcopy(call.arguments))
+            for call in task.actions
+        ]
         theirs = upstream.types.Task(
             user_id="", actions=actions, instruction=task.goal["instruction"], outputs=list(task.facts)
         )
@@ -142,7 +150,9 @@ def test_rewards_are_upstreams(checkout, upstream, split):
             if call.name != "transfer_to_human_agents":
                 seen = env.step(upstream.types.Action(name=call.name, kwargs=copy.deepcopy(call.arguments)))
 
-                assert answer(database, ToolCall(call.name, copy.deepcopy(call.arguments))) == seen.observation
+                assert (
+                    answer(database, ToolCall(call.name, copy.deepcopy(call.arguments))) == seen.observation
+                )
         end = env.step(upstream.types.Action(name="respond", kwargs={"content": said[0]}))
 
         assert end.done

@@ -3,14 +3,14 @@
 `gold` and `dump` are privileged: they read the hidden task. All others see what any agent sees.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 from tool_envs.agents.agent import Agent, Policy, Script, say, source_version
 from tool_envs.env import Observation, ToolEnv
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
-from tool_envs.sampling import sample
+from tool_envs.sampling import sample_value
+from tool_envs.schema import Tool
 from tool_envs.spaces import ToolCallSpace
 
 _NOTHING = "..."
@@ -43,12 +43,11 @@ def _talking(words: Callable[[Observation], str]) -> Policy:
     return policy
 
 
-def _planned(plan: Callable[[ToolEnv], Iterable[Json]]) -> Policy:
-    """Does what it planned at the start, whatever it sees, and then says goodbye until the user hangs up."""
+def _planned(plan: Callable[[ToolEnv], Script]) -> Policy:
+    """Carries out a plan, whatever comes back, and then says goodbye until the user hangs up."""
 
     def policy(env: ToolEnv, _observation: Observation, _key: int) -> Script:
-        for action in plan(env):
-            yield action
+        yield from plan(env)
         while True:
             yield say(_GOODBYE)
 
@@ -58,25 +57,41 @@ def _planned(plan: Callable[[ToolEnv], Iterable[Json]]) -> Policy:
 # --- Plans
 
 
-def _solution(env: ToolEnv) -> list[Json]:
+def _solve(env: ToolEnv) -> Script:
     """The task's own actions, then all its facts in one message, then the end call if it has one."""
-    effects = {name: tool.effect for name, tool in env.schema.tools.items()}
-    calls = [call for call in env.task.actions if effects.get(call.name) != "end"]
-    ends = [call for call in env.task.actions if effects.get(call.name) == "end"]
-    return [*map(_as_action, calls), *_tell_facts(env), *map(_as_action, ends[:1])]
+    end_tools = [tool.name for tool in _end_tools(env)]
+    for call in env.task.actions:
+        if call.name not in end_tools:
+            yield _as_action(call)
+    yield from _tell_facts(env)
+    for call in env.task.actions:
+        if call.name in end_tools:
+            yield _as_action(call)
 
 
-def _tell_facts(env: ToolEnv) -> list[Json]:
+def _tell_facts(env: ToolEnv) -> Script:
     """All the facts of the task in one message: no agent that only tells what it can read does better."""
-    return [say(", ".join(env.task.facts))] if env.task.facts else []
+    if env.task.facts:
+        yield say(", ".join(env.task.facts))
 
 
-def _transfer(env: ToolEnv) -> list[Json]:
+def _transfer(env: ToolEnv) -> Script:
     """A call of the first tool that ends the episode; without one, only the words."""
-    for tool in env.schema.tools.values():
-        if tool.effect == "end":
-            return [{"name": tool.name, "arguments": _fill(tool.parameters)}]
-    return [say(_TRANSFER)]
+    tools = _end_tools(env)
+    yield {"name": tools[0].name, "arguments": _fill(tools[0])} if tools else say(_TRANSFER)
+
+
+def _end_tools(env: ToolEnv) -> list[Tool]:
+    return [tool for tool in env.schema.tools.values() if tool.effect == "end"]
+
+
+def _fill(tool: Tool) -> dict[str, Json]:
+    """The plainest valid arguments, with a short text wherever one may stand."""
+    arguments: dict[str, Json] = sample_value(tool.parameters, lambda _: 0)
+    for name in arguments:
+        if tool.accepts(worded := {**arguments, name: _TRANSFER}):
+            arguments = worded
+    return arguments
 
 
 def _as_action(call: ToolCall) -> Json:
@@ -90,7 +105,7 @@ def _random(env: ToolEnv, _observation: Observation, key: int) -> Script:
 
 
 AGENTS: dict[str, Policy] = {
-    "gold": _planned(_solution),
+    "gold": _planned(_solve),
     "silent": _talking(lambda _: _NOTHING),
     "transfer": _planned(_transfer),
     "refuse": _talking(lambda _: _REFUSAL),

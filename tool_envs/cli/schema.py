@@ -17,7 +17,8 @@ schema_app = typer.Typer(help="The versioned tool schemas.", no_args_is_help=Tru
 
 Domain = Annotated[str, typer.Argument(help="Domain, such as retail.")]
 Root = Annotated[
-    Path | None, typer.Option(help="Folder of schema files; default: the ones of this package.", file_okay=False)
+    Path | None,
+    typer.Option(help="Folder of schema files; default: the ones of this package.", file_okay=False),
 ]
 
 
@@ -37,7 +38,9 @@ def list_schemas() -> None:
 def show(
     domain: Domain,
     version: Annotated[str, typer.Argument(help="Version, such as 1.0.0.")],
-    openai: Annotated[bool, typer.Option("--openai", help="Print the OpenAI-style tool list as JSON.")] = False,
+    openai: Annotated[
+        bool, typer.Option("--openai", help="Print the OpenAI-style tool list as JSON.")
+    ] = False,
 ) -> None:
     """The tools of one schema."""
     schema = load_schema(domain, version)

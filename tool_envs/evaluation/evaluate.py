@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from typing import Any, TypeAlias
 
 import gymnasium
@@ -10,7 +11,7 @@ import gymnasium
 from tool_envs.agents import Agent, play
 from tool_envs.agents.agent import unwrap
 from tool_envs.env import ToolEnv
-from tool_envs.errors import InfrastructureError, UsageError
+from tool_envs.errors import EpisodeEndedError, InfrastructureError, UsageError
 from tool_envs.evaluation.environments import make_env
 from tool_envs.evaluation.report import EpisodeResult, Report, summarise
 from tool_envs.messages import Json
@@ -18,6 +19,9 @@ from tool_envs.randomness import splitmix64
 
 OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
 """Called after each episode, while the environment still holds it; its time is not counted."""
+
+# Numbers of the draws of one task.
+_EPISODE_DRAW, _AGENT_DRAW = 0, 1
 
 
 def evaluate(
@@ -45,11 +49,11 @@ def evaluate(
         UnknownNameError: There is no such environment, argument or task.
         UsageError: The agent stopped before an episode ended.
     """
-    with make_env(env_id, kwargs) as env:
+    with closing(make_env(env_id, kwargs)) as env:
         inner = unwrap(env)
         indexes = range(len(inner.domain.tasks)) if tasks is None else tasks
-        for index in indexes:
-            inner.domain.tasks[index]  # an unknown one is refused before the first episode
+        for end in {min(indexes), max(indexes)} if indexes else ():
+            inner.domain.tasks[end]  # an unknown one is refused before the first episode
         results, seconds = [], 0.0
         for index in indexes:
             began = time.perf_counter()
@@ -70,10 +74,50 @@ def evaluate(
         )
 
 
-def episode_seed(seed: int, index: int) -> int:
-    """The seed of one task's episode: 53 bits, so that every reader of JSON takes it exactly."""
-    return splitmix64(seed, index, 0, 0) >> 11
+def _draw(seed: int, index: int, k: int) -> int:
+    """A 64-bit number for one task; the seed is mixed first, since keys near each other share draws."""
+    return splitmix64(splitmix64(seed, 0, 0, 0), index, 0, k)
 
 
 def _play_task(env: gymnasium.Env[Any, Any], agent: Agent, index: int, seed: int) -> EpisodeResult:
-    ...
+    inner = unwrap(env)
+    # 53 bits: every reader of a record takes it exactly.
+    own_seed = _draw(seed, index, _EPISODE_DRAW) >> 11
+    known: dict[str, Any] = {"index": index, "task_id": inner.domain.tasks[index].id, "seed": own_seed}
+    try:
+        observation, _ = env.reset(seed=own_seed, options={"task_index": index})
+    except InfrastructureError:
+        return EpisodeResult(**known, status="infrastructure", reward=None, steps=0)
+    try:
+        play(env, agent, observation, _draw(seed, index, _AGENT_DRAW))
+    except InfrastructureError:
+        return EpisodeResult(**known, status="infrastructure", reward=None, **_count(inner))
+    if inner.outcome is None:
+        raise UsageError(f"Agent `{agent.name}` or a wrapper stopped before the end of task {index}.")
+    return EpisodeResult(**known, status=inner.outcome.status, reward=inner.outcome.reward, **_count(inner))
+
+
+def _count(env: ToolEnv) -> dict[str, Any]:
+    codes = Counter(message.code for message in env.episode.history if message.code)
+    return {"steps": env.episode.steps, "error_codes": dict(codes)}
+
+
+def _describe(env: ToolEnv) -> dict[str, Any]:
+    """The fields of a report that say what was played."""
+    domain = env.domain
+    return {
+        "interface": domain.interface,
+        "schema_version": env.schema.version,
+        "schema_sha256": env.schema.sha256,
+        "data_digest": domain.base.digest,
+        "grader_digest": domain.grader_digest,
+        "user": _name_user(env),
+    }
+
+
+def _name_user(env: ToolEnv) -> dict[str, str] | None:
+    try:
+        user = env.episode.user
+    except EpisodeEndedError:
+        return None
+    return {"name": user.name, "version": user.version}

@@ -1,5 +1,6 @@
 """What an evaluation found."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -81,7 +82,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> dict[str, Json]:
         """The report as a JSON object."""
-        value: dict[str, Json] = msgspec.to_builtins(self)
+        value: dict[str, Json] = json.loads(json.dumps(msgspec.to_builtins(self), allow_nan=False))
         return value
 
 

@@ -118,16 +118,17 @@ def _read_tools(folder: Path, domain: str) -> list[dict[str, Json]]:
     path = folder / "__init__.py"
     with _guard(path):
         module = _parse(path, read_bytes(path))
-        modules = _imported(path, module, f"tau_bench.envs.{domain}.tools.")
+        origins = _imported(path, module, f"tau_bench.envs.{domain}.tools.")
         names = _tool_names(path, module)
     for name in names:
-        if name.id not in modules:
+        if name.id not in origins:
             raise _refusal(path, name, "the name of a class imported from a module of this package")
-    return [_read_info(folder / f"{modules[name.id]}.py", name.id) for name in names]
+    found = [origins[name.id] for name in names]
+    return [_read_info(folder / f"{module_name}.py", class_name) for module_name, class_name in found]
 
 
-def _imported(path: Path, module: ast.Module, package: str) -> dict[str, str]:
-    """Class name -> module of this package that it is imported from."""
+def _imported(path: Path, module: ast.Module, package: str) -> dict[str, tuple[str, str]]:
+    """Name -> module of this package that it is imported from, and its name there."""
     found = {}
     for statement in module.body:
         if isinstance(statement, ast.ImportFrom):
@@ -135,7 +136,7 @@ def _imported(path: Path, module: ast.Module, package: str) -> dict[str, str]:
             origin = origin if statement.level == 1 else origin.removeprefix(package)
             if "." in origin or statement.level > 1:
                 raise _refusal(path, statement, "an import from a module of this package")
-            found.update({alias.asname or alias.name: origin for alias in statement.names})
+            found.update({alias.asname or alias.name: (origin, alias.name) for alias in statement.names})
     return found
 
 
@@ -171,7 +172,8 @@ def _named(path: Path, body: list[ast.stmt], kind: type[Any], name: str) -> Any:
     for statement in body:
         if isinstance(statement, kind) and statement.name == name:
             return statement
-    raise DataFileError(path, f"expected a {kind.__name__} {name}, found none")
+    word = "class" if kind is ast.ClassDef else "def"
+    raise DataFileError(path, f"expected `{word} {name}`, found none")
 
 
 def _assigned(statement: ast.stmt, prefix: str) -> ast.expr | None:

@@ -7,7 +7,7 @@ every record's text is made apart, and that of an untouched record only once.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar, cast
 
@@ -53,6 +53,8 @@ class TauData(BaseData):
         self._json_texts: dict[tuple[str, str], str] = {}
         self._hash_texts: dict[tuple[str, str], str] = {}
         self._part_texts: dict[tuple[str, str, str], str] = {}
+        self._table_entries: dict[str, Mapping[str, str]] = {}
+        self._table_texts: dict[str, str] = {}
 
     def json_text(self, table: str, key: str) -> str:
         """The JSON text of a base record, as tau-bench's tools write it."""
@@ -66,6 +68,21 @@ class TauData(BaseData):
         text = self._hash_texts.get((table, key))
         if text is None:
             text = self._hash_texts[(table, key)] = hashable_text(self.tables[table][key])
+        return text
+
+    def table_entries(self, table: str) -> Mapping[str, str]:
+        """Key -> what a base record adds to the text of its table in the hash, sorted by key."""
+        entries = self._table_entries.get(table)
+        if entries is None:
+            entries = {key: f"({key!r}, {self.hash_text(table, key)})" for key in sorted(self.tables[table])}
+            self._table_entries[table] = entries
+        return entries
+
+    def table_text(self, table: str) -> str:
+        """The text of a whole base table in the hash."""
+        text = self._table_texts.get(table)
+        if text is None:
+            text = self._table_texts[table] = _tuple_text([*self.table_entries(table).values()])
         return text
 
     def changed_hash_text(self, table: str, key: str, record: Record) -> str:
@@ -149,11 +166,12 @@ def state_hash(database: Database) -> str:
 
 
 def _table_text(base: TauData, table: str, changed: Mapping[tuple[str, str], str]) -> str:
-    texts = {key: base.hash_text(table, key) for key in base.tables[table]}
-    texts.update({key: text for (name, key), text in changed.items() if name == table})
-    return _tuple_text(f"({key!r}, {texts[key]})" for key in sorted(texts))
+    entries = {key: f"({key!r}, {text})" for (name, key), text in changed.items() if name == table}
+    if not entries:
+        return base.table_text(table)
+    entries = {**base.table_entries(table), **entries}
+    return _tuple_text([entries[key] for key in sorted(entries)])
 
 
-def _tuple_text(parts: Iterable[str]) -> str:
-    parts = list(parts)
+def _tuple_text(parts: Sequence[str]) -> str:
     return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

@@ -162,7 +162,7 @@ def _tasks(path: Path, domain: str, split: str, records: list[Json]) -> tuple[Ta
     for index, task in enumerate(tasks):
         try:
             _ = task.digest
-        except rfc8785.CanonicalizationError as problem:
+        except (rfc8785.CanonicalizationError, RecursionError) as problem:
             raise DataFileError(path, f"$.tasks[{index}]: {problem}") from problem
     return tasks
 

@@ -362,7 +362,10 @@ def _price_difference(
 def _replaced(
     data: Database, items: list[Record], item_ids: list[str], new_item_ids: list[str]
 ) -> list[Record]:
-    """The items after one exchange after the other: a new item can itself be replaced by a later pair."""
+    """The items after one exchange after the other: a new item can itself be replaced by a later pair.
+
+    Nothing fails here: an item id belongs to one product, and the pairs were checked.
+    """
     items = list(items)
     for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
         index = _first_item(items, item_id)

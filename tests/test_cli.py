@@ -1,0 +1,160 @@
+"""The command line: what it prints where, and its exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tool_envs.agents import AGENTS
+from tool_envs.cli.app import app
+from tool_envs.trajectory import read_trajectories
+
+SAMPLE = "tool_envs/TauBench-v0"
+COMMAND = Path(sys.executable).with_name("tool-envs")
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Runs a command in an empty folder, without tau-bench's data."""
+    monkeypatch.setenv("TAU_BENCH_PATH", "")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, lines=()):
+        return CliRunner().invoke(app, list(arguments), input="".join(f"{line}\n" for line in lines))
+
+    return invoke
+
+
+def run_process(*arguments):
+    environment = {**os.environ, "TAU_BENCH_PATH": ""}
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+
+
+def test_list_names_the_environments(run):
+    result = run("list")
+
+    assert result.exit_code == 0
+    assert SAMPLE in result.stdout
+    assert "v0" in result.stdout
+
+
+def test_help_names_the_commands(run):
+    result = run("--help")
+
+    assert all(command in result.stdout for command in ("list", "play", "eval", "replay", "schema", "demo"))
+
+
+def test_eval_prints_one_json_object_and_nothing_else():
+    result = run_process("eval", SAMPLE, "--agent", "gold", "--tasks", "3", "-k", "user=silent", "--json")
+
+    report = json.loads(result.stdout)
+    assert result.returncode == 0
+    assert (report["episodes"], report["success_rate"]) == (3, 1.0)
+    assert report["kwargs"] == {"user": "silent"}
+
+
+def test_eval_prints_a_table_that_names_the_interface(run):
+    result = run("eval", SAMPLE, "--agent", "silent", "--split", "dev", "-k", "max_steps=5")
+
+    assert result.exit_code == 0
+    assert "interface: ours" in result.stdout
+    assert "0.000" in result.stdout
+
+
+def test_eval_appends_records_that_replay(run):
+    for agent in ("gold", "silent"):
+        assert run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "runs/x.jsonl").exit_code == 0
+
+    result = run("replay", "runs/x.jsonl")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("4 episodes replayed")
+
+
+def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x.jsonl")
+    first, second = (tmp_path / "x.jsonl").read_text().splitlines()
+    changed = second.replace('"reward":1.0', '"reward":0.0')
+    (tmp_path / "x.jsonl").write_text(f"{first}\n{changed}\n")
+
+    result = run("replay", "x.jsonl")
+
+    assert result.exit_code == 1
+    assert "episode 2: outcome.reward: recorded 0.0, met 1.0" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["eval", "tool_envs/TauBnch-v0", "--agent", "gold"], "Did you mean: `tool_envs/TauBench-v0`?"),
+        (["eval", SAMPLE, "--agent", "glod"], "Did you mean: `gold`?"),
+        (["eval", SAMPLE, "--agent", "gold", "--split", "tset"], "Unknown split 'tset'"),
+        (["eval", SAMPLE, "--agent", "gold", "-k", "usr=silent"], "Did you mean: `user`?"),
+        (["eval", SAMPLE, "--agent", "gold", "-k", "user"], "Expected KEY=VALUE"),
+        (["eval", SAMPLE, "--agent", "gold", "--tasks", "1000"], "Unknown task index 999"),
+        (["eval", SAMPLE, "--agent", "gold", "-k", "path=nowhere"], "no such folder"),
+        (["eval", "nobody:ns/Env-v0", "--agent", "gold"], "No module named 'nobody'"),
+        (["play", "tool_envs/Nothing-v0"], "Unknown environment"),
+        (["replay", "nowhere.jsonl"], "cannot be read"),
+        (["schema", "show", "retial", "1.0.0"], "Did you mean: `retail`?"),
+        (["demo", "--path", "nowhere"], "no such folder"),
+    ],
+)
+def test_a_mistake_is_told_on_stderr_with_exit_code_2(run, arguments, problem):
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert problem in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_mistake_shows_no_traceback():
+    result = run_process("eval", SAMPLE, "--agent", "nobody", "--json")
+
+    assert result.returncode == 2
+    assert (result.stdout, len(result.stderr.splitlines())) == ("", 1)
+
+
+def test_play_takes_turns_with_a_person(run):
+    turns = ["-o", 'user_turns=["Hi!", "Yes."]']
+
+    result = run("play", SAMPLE, *turns, "--task", "0", "--seed", "1", lines=["/tools", "Hello?", "Bye."])
+
+    assert result.exit_code == 0
+    assert "user: Hi!" in result.stdout
+    assert "user: Yes." in result.stdout
+    assert "completed after 2 steps, reward 0.0 (end_state 0)" in result.stdout
+
+
+def test_play_can_be_left(run):
+    result = run("play", SAMPLE, lines=["/quit"])
+
+    assert result.exit_code == 0
+    assert result.stdout.endswith("You left; the episode has no reward.\n")
+
+
+def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "demo.jsonl").write_text("what an earlier demo left\n")
+
+    result = run("demo")
+
+    episodes = len(list(read_trajectories(tmp_path / "runs" / "demo.jsonl")))
+    assert result.exit_code == 0
+    assert "git clone https://github.com/sierra-research/tau-bench" in result.stdout
+    assert all(name in result.stdout for name in AGENTS)
+    assert f"{episodes} of {episodes} gold episodes" in result.stdout
+
+
+def test_demo_plays_tau_bench(run, tau_bench_path):
+    result = run("demo", "--path", str(tau_bench_path))
+
+    assert result.exit_code == 0
+    for score in ("115/115", "11/115", "7/115", "115 of 115 gold episodes", "interface: ours", "json.load"):
+        assert score in result.stdout
+    assert "git clone" not in result.stdout

@@ -1,0 +1,46 @@
+"""Puts the commands together, and turns errors made on purpose into messages."""
+
+from typing import Any
+
+import gymnasium
+import typer
+from typer.core import TyperGroup
+
+from tool_envs.cli.demo import demo
+from tool_envs.cli.evaluate import evaluate_agent
+from tool_envs.cli.list import list_environments
+from tool_envs.cli.play import play_as_human
+from tool_envs.cli.replay import replay_file
+from tool_envs.cli.schema import schema_app
+from tool_envs.errors import ReplayMismatchError, ToolEnvsError
+
+
+class _Commands(TyperGroup):
+    """Shows an error that was raised on purpose as its message: exit code 1 for a mismatch, else 2."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Click's types, whose module depends on Typer's version
+        try:
+            return super().invoke(ctx)
+        except (ToolEnvsError, gymnasium.error.Error) as problem:
+            typer.echo(f"tool-envs: {problem}", err=True)
+            raise typer.Exit(1 if isinstance(problem, ReplayMismatchError) else 2) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="Environments for agents that use tools.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("list")(list_environments)
+app.command("play")(play_as_human)
+app.command("eval")(evaluate_agent)
+app.command("replay")(replay_file)
+app.command("demo")(demo)
+app.add_typer(schema_app, name="schema")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

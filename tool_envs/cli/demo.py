@@ -1,0 +1,135 @@
+"""`tool-envs demo`: what the package does, in a few seconds."""
+
+import json
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from tool_envs.agents import AGENTS, load_agent
+from tool_envs.cli.screen import Tick, console, progress, show_counts, show_rate, table_of
+from tool_envs.env import ToolEnv, as_line
+from tool_envs.evaluation import EpisodeResult, Report, evaluate
+from tool_envs.messages import Json, Message
+from tool_envs.trajectory import TrajectoryWriter, read_trajectories, record_episode, replay_each
+
+ENV_ID = "tool_envs/TauBench-v0"
+DOMAIN = "retail"
+_NO_DATA = """\
+There is no tau-bench data here, so these are the tasks of the small built-in set.
+tau-bench's own (MIT licence): git clone https://github.com/sierra-research/tau-bench
+and pass the folder as --path, or set TAU_BENCH_PATH."""
+_ROUNDS = 5
+_WIDTH = 160
+_STYLES = {"user": "green", "assistant": "bold", "tool": "dim"}
+
+
+def demo(
+    path: Annotated[
+        Path | None, typer.Option(envvar="TAU_BENCH_PATH", help="tau-bench's data; see TauBenchEnv.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Records of the gold episodes; replaced.")] = Path(
+        "runs/demo.jsonl"
+    ),
+) -> None:
+    """Agents serve customers in tau-bench's retail tasks: rewards, speed, records and their replay."""
+    screen = console()
+    kwargs: dict[str, Json] = {"domain": DOMAIN, "split": "test", "user": "silent"}
+    if path is None:
+        screen.print(_NO_DATA)
+    else:
+        kwargs["path"] = str(path)
+    with progress("playing and replaying") as tick:
+        gold, conversation = _play_gold(kwargs, out, tick)
+        reports = [gold, *(evaluate(ENV_ID, kwargs, load_agent(name)) for name in AGENTS if name != "gold")]
+        speed = _measure(kwargs, _database_files(path))
+        met = _replay(out, tick)
+    _show_conversation(gold.results[0].task_id, conversation)
+    screen.print(_compare_agents(reports))
+    screen.print(speed)
+    screen.print(
+        f"{met} of {gold.episodes} gold episodes, replayed from {out}, met every observation and reward."
+    )
+
+
+def _play_gold(kwargs: dict[str, Json], out: Path, tick: Tick) -> tuple[Report, list[Message]]:
+    """Play and record the gold agent; returns the conversation of the first task too."""
+    agent = load_agent("gold")
+    conversation: list[Message] = []
+    out.unlink(missing_ok=True)
+    with TrajectoryWriter(out) as writer:
+
+        def note(env: ToolEnv, result: EpisodeResult) -> None:
+            writer.append(record_episode(env, agent.name, agent.version, result.seed))
+            conversation.extend([] if conversation else env.episode.history)
+            tick(2 * len(env.domain.tasks))
+
+        return evaluate(ENV_ID, kwargs, agent, on_episode=note), conversation
+
+
+def _replay(path: Path, tick: Tick) -> int:
+    met = 0
+    for _ in replay_each(read_trajectories(path)):
+        met += 1
+        tick(None)
+    return met
+
+
+def _show_conversation(task_id: str, conversation: Sequence[Message]) -> None:
+    screen = console()
+    screen.print(f"\nTask {task_id}, solved by its own actions:")
+    for message in conversation:
+        line = as_line(message)
+        cut = line if len(line) <= _WIDTH else f"{line[:_WIDTH]}... ({len(line)} characters)"
+        screen.print(Text(cut, style=_STYLES[message.role]))
+
+
+def _compare_agents(reports: Sequence[Report]) -> Table:
+    first = reports[0]
+    table = table_of("agent", "success", "reward", "steps", "outcomes")
+    table.title = f"{ENV_ID}, {DOMAIN} test, {first.episodes} tasks, interface: {first.interface}"
+    for report in reports:
+        solved = sum(result.reward == 1.0 for result in report.results)
+        table.add_row(
+            report.agent,
+            f"{solved}/{report.graded}",
+            show_rate(report.mean_reward),
+            show_rate(report.mean_steps, 1),
+            show_counts(report.outcomes),
+        )
+    return table
+
+
+def _database_files(path: Path | None) -> list[Path]:
+    """The files of the database in either layout of tau-bench's data; none for the built-in set."""
+    if path is None:
+        return []
+    return sorted([*path.glob(f"databases/{DOMAIN}/*.json"), *path.glob(f"**/envs/{DOMAIN}/data/*.json")])
+
+
+def _measure(kwargs: dict[str, Json], files: Sequence[Path]) -> str:
+    """How fast the gold agent plays, beside one reading of the database: medians, measured in turns."""
+    episodes, reads = [], []
+    for _ in range(_ROUNDS):
+        report = evaluate(ENV_ID, kwargs, load_agent("gold"))
+        episodes.append(report.seconds / report.episodes)
+        reads.append(_time_reading(files))
+    episode, read = statistics.median(episodes), statistics.median(reads)
+    speed = f"Speed: {1 / episode:,.0f} episodes of gold a second on one core."
+    if not files:
+        return speed
+    return f"{speed} One takes 1/{read / episode:.0f} of json.load of the database ({read * 1000:.0f} ms)."
+
+
+def _time_reading(files: Sequence[Path]) -> float:
+    """Seconds that `json.load` takes for all the files."""
+    began = time.perf_counter()
+    for path in files:
+        with path.open(encoding="utf-8") as file:
+            json.load(file)
+    return time.perf_counter() - began

@@ -1,0 +1,17 @@
+"""Records of episodes: their form, the files that hold them, and their replay."""
+
+from tool_envs.trajectory.capture import record_episode
+from tool_envs.trajectory.record import FORMAT_VERSION, Trajectory
+from tool_envs.trajectory.replay import replay, replay_each
+from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, read_trajectories
+
+__all__ = [
+    "FORMAT_VERSION",
+    "TornLineWarning",
+    "Trajectory",
+    "TrajectoryWriter",
+    "read_trajectories",
+    "record_episode",
+    "replay",
+    "replay_each",
+]

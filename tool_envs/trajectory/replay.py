@@ -1,0 +1,126 @@
+"""Runs a record again and holds every observation, the reward and the data to it."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import gymnasium
+import msgspec
+
+from tool_envs.agents.agent import unwrap
+from tool_envs.env import ToolEnv
+from tool_envs.errors import ReplayMismatchError
+from tool_envs.evaluation.environments import make_env
+from tool_envs.messages import Json
+from tool_envs.trajectory.capture import describe_setting, record_message
+from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, Trajectory
+
+
+def replay(trajectory: Trajectory, **overrides: Json) -> None:
+    """Play a record's actions again on a new environment, and compare.
+
+    First the digests of schema, task, user, grader and data must be those of the record; then every message,
+    the outcome and the final data. An infrastructure failure need not happen again: of such a record only
+    what came before its last action, the unfinished one, is compared.
+
+    Args:
+        trajectory: The record.
+        **overrides: Arguments of the environment that take the place of recorded ones: `path`, say.
+
+    Raises:
+        ReplayMismatchError: Something differs; names the first difference, recorded and met.
+        UnknownNameError: The environment or its task does not exist here.
+    """
+    for _ in replay_each([trajectory], **overrides):
+        pass
+
+
+def replay_each(trajectories: Iterable[Trajectory], **overrides: Json) -> Iterator[Trajectory]:
+    """Replay records one after another, and yield each one that was met; raises as `replay` does.
+
+    An environment is kept as long as the records name the same one.
+    """
+    env, made = None, None
+    for trajectory in trajectories:
+        kwargs = {**trajectory.env.kwargs, **overrides}
+        if env is None or made != (trajectory.env.id, kwargs):
+            env, made = make_env(trajectory.env.id, kwargs), (trajectory.env.id, kwargs)
+        _replay_on(env, trajectory)
+        yield trajectory
+
+
+def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
+    inner = unwrap(env)
+    env.reset(seed=trajectory.seed, options=trajectory.options)
+    _compare_settings(trajectory, inner)
+    finished = trajectory.outcome.status != "infrastructure"
+    actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
+    compared = _compare_messages(trajectory.messages, inner, 0)
+    for action in actions if finished else actions[:-1]:
+        if inner.outcome is not None:
+            raise ReplayMismatchError(f"message {compared}: recorded, but the episode was over before it")
+        env.step(action)
+        compared = _compare_messages(trajectory.messages, inner, compared)
+    if finished:
+        _compare_end(trajectory, inner, compared)
+
+
+def _compare_settings(trajectory: Trajectory, env: ToolEnv) -> None:
+    for name, met in describe_setting(env).items():
+        _compare_fields(name, msgspec.to_builtins(getattr(trajectory, name)), msgspec.to_builtins(met))
+    _compare("data.base_digest", trajectory.data.base_digest, env.domain.base.digest)
+
+
+def _compare_messages(recorded: tuple[RecordedMessage, ...], env: ToolEnv, start: int) -> int:
+    """Compare the environment's messages from `start` on; returns how many there are."""
+    history = env.episode.history
+    for number in range(start, len(history)):
+        met = _comparable(record_message(history[number], policy_version="", trainable=False))
+        if number >= len(recorded):
+            raise ReplayMismatchError(f"message {number}: not recorded, met {_cut(_text(met), 0)}")
+        _compare_fields(f"message {number}", _comparable(recorded[number]), met)
+    return len(history)
+
+
+def _compare_end(trajectory: Trajectory, env: ToolEnv, compared: int) -> None:
+    if compared < len(trajectory.messages):
+        raise ReplayMismatchError(f"message {compared}: recorded, but nobody said it")
+    if env.outcome is None:
+        raise ReplayMismatchError("outcome: recorded, but the episode is not over after the last action")
+    _compare_fields("outcome", msgspec.to_builtins(trajectory.outcome), msgspec.to_builtins(env.outcome))
+    _compare("data.final_digest", trajectory.data.final_digest, env.data_digest())
+
+
+def _comparable(message: RecordedMessage) -> dict[str, Json]:
+    """A message without what the environment does not know."""
+    value: dict[str, Json] = msgspec.to_builtins(message)
+    value.pop("policy_version", None)
+    del value["trainable"]
+    return value
+
+
+def _compare_fields(what: str, recorded: Json, met: Json) -> None:
+    """Compare two values; of objects with the same keys, name the first member that differs."""
+    if isinstance(recorded, dict) and isinstance(met, dict) and recorded.keys() == met.keys():
+        for name in recorded:
+            _compare_fields(f"{what}.{name}", recorded[name], met[name])
+    else:
+        _compare(what, recorded, met)
+
+
+def _compare(what: str, recorded: Json, met: Json) -> None:
+    # As texts: in Python 1, 1.0 and True are equal.
+    left, right = _text(recorded), _text(met)
+    if left != right:
+        at = next((i for i, pair in enumerate(zip(left, right, strict=False)) if len(set(pair)) > 1), 0)
+        raise ReplayMismatchError(f"{what}: recorded {_cut(left, at)}, met {_cut(right, at)}")
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _cut(text: str, at: int) -> str:
+    """A part of a text around a place."""
+    start, end = max(0, at - 30), at + 90
+    return f"{'...' * (start > 0)}{text[start:end]}{'...' * (end < len(text))}"
