@@ -1,14 +1,15 @@
-"""Speed and memory of the JSON view on tau-bench's retail tasks, as ratios against references in the same run.
+"""Speed and memory of the JSON view on tau-bench's retail tasks, as ratios within the same run.
 
     python benchmarks/json_view.py [--data PATH] [--tau-bench CHECKOUT] [--rounds N] [--json]
 
 References: the bare cost of reading, validating and writing the same bytes (`orjson.loads` +
-`jsonschema_rs.is_valid` + `orjson.dumps`), and `json.load` of the domain's database. Rounds of what is measured
-and of its reference alternate, and the medians are compared, so that a drifting machine drifts in both.
+`jsonschema_rs.is_valid` + `orjson.dumps`), and `json.load` of the domain's database. Rounds of what is
+measured and of its reference alternate, and the medians are compared, so that a drifting machine drifts in
+both.
 
 `--data` is tau-bench's data (default: TAU_BENCH_PATH, else the small built-in set, on which the ratio to
-`json.load` says little). `--tau-bench` runs a checkout's own code beside it on the same tasks: that executes the
-checkout, with a stand-in for `litellm`, whose models are not called.
+`json.load` says little). `--tau-bench` runs a checkout's own code beside it on the same tasks: that executes
+the checkout (which needs pydantic), with a stand-in for `litellm`, whose models are not called.
 """
 
 import argparse
@@ -73,7 +74,7 @@ def solution(task: Task) -> Actions:
 
 
 def measure_calls(env: ToolEnv, tasks: list[Task], rounds: int) -> dict[str, float]:
-    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all gold calls, against the bare sum."""
+    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all gold calls, beside the bare."""
     toolkit = Toolkit(env.schema, validated_functions(env))
     episodes = [[orjson.dumps(action) for action in solution(task)[:-1]] for task in tasks]
     bare_calls = [bare_call(env, toolkit, raw) for raws in episodes for raw in raws]
@@ -221,7 +222,9 @@ def measure_checkout(checkout: str, env: ToolEnv, tasks: list[Task], ours_us: fl
         rewards.append(response.reward)
     theirs_us = 1e6 * (time.perf_counter() - start) / len(tasks)
     assert all(reward == 1.0 for reward in rewards), "tau-bench disagrees with its own gold actions"
-    assert env.domain.data_digest(Database(env.domain.base)) == upstream.data_load_hash, "not the same database"
+    assert env.domain.data_digest(Database(env.domain.base)) == upstream.data_load_hash, (
+        "not the same database"
+    )
     return {"tau_bench_episode_us": theirs_us, "times_faster": theirs_us / ours_us}
 
 
@@ -284,11 +287,13 @@ def _print(rows: dict[str, float]) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--data", default=os.environ.get("TAU_BENCH_PATH") or None)
+    parser.add_argument("--data", default=os.environ.get("TAU_BENCH_PATH"))
     parser.add_argument("--tau-bench", metavar="CHECKOUT")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", action="store_true")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.data = options.data or None
+    return options
 
 
 if __name__ == "__main__":

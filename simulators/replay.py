@@ -29,20 +29,25 @@ class ReplayUser:
 
     @property
     def digest(self) -> str:
+        """Digest of the turns."""
         return digest({"name": self.name, "version": self.version, "turns": list(self._turns)})
 
     def reset(self, goal: Json, key: int) -> Turn:  # noqa: ARG002 - the interface of a user
+        """The first turn."""
         self._said = 1
         return Turn(self._turns[0] if self._turns else "")
 
     def respond(self, agent_text: str) -> Turn:  # noqa: ARG002 - the interface of a user
+        """The next turn, or the end."""
         if self._said >= len(self._turns):
             return Turn("", ended=True)
         self._said += 1
         return Turn(self._turns[self._said - 1])
 
     def snapshot(self) -> Json:
+        """How many turns were said."""
         return self._said
 
     def restore(self, snapshot: Json) -> None:
+        """Go on after that many turns."""
         self._said = snapshot

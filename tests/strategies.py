@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from tool_envs.sampling import mutate_call, sample_call, sample_value
 from tool_envs.schema import load_schema
-from tool_envs.schema_files import shipped_files
+from tool_envs.schema.files import shipped_files
+from tool_envs.schema.sampling import mutate_call, sample_call, sample_value
 
 SHIPPED = [
     (domain, version) for domain in shipped_files().domains() for version in shipped_files().versions(domain)

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import toy_domain
 from typer.testing import CliRunner
 
 from tool_envs.agents import AGENTS
 from tool_envs.cli.app import app
+from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import read_trajectories
 
 SAMPLE = "tool_envs/TauBench-v0"
@@ -74,6 +76,23 @@ def test_eval_appends_records_that_replay(run):
 
     assert result.exit_code == 0
     assert result.stdout.startswith("4 episodes replayed")
+
+
+def test_eval_keeps_no_record_of_an_episode_that_never_began(run, monkeypatch, tmp_path):
+    simulators = toy_domain.load().simulators
+    usual = simulators["scripted"]
+
+    def make(task, options):
+        if task.id == "swap":
+            raise InfrastructureError("The model server is down.")
+        return usual(task, options)
+
+    monkeypatch.setitem(simulators, "scripted", make)
+    result = run("eval", toy_domain.ENV_ID, "--agent", "gold", "--out", "x.jsonl", "--json")
+
+    assert json.loads(result.stdout)["outcomes"] == {"completed": 3, "infrastructure": 1}
+    records = list(read_trajectories(tmp_path / "x.jsonl"))
+    assert [record.task.id for record in records] == ["lend-emma", "where", "refuse"]
 
 
 def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):

@@ -1,6 +1,7 @@
 """The turn loop, on the toy domain."""
 
 import copy
+import dataclasses
 import json
 import pickle
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
-from toy_domain import MAX_LOANS, TABLES, TASKS, DeskEnv
+from toy_domain import MAX_LOANS, TABLES, TASKS, DeskEnv, load
 
 from tool_envs.actions import parse_action
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
@@ -395,6 +396,46 @@ def test_a_failed_episode_counts_as_one():
     env.reset()
 
     assert env.episode.number == 1
+
+
+def unreachable(*_args, **_kwargs):
+    raise InfrastructureError("The machine is down.")
+
+
+def with_domain(**changes):
+    """The desk with another part, as a domain would have it whose parts live on other machines."""
+    env = DeskEnv()
+    env.domain = dataclasses.replace(env.domain, **changes)
+    return env
+
+
+def test_a_user_who_cannot_be_made_leaves_no_episode():
+    env = with_domain(simulators={"scripted": unreachable})
+    with pytest.raises(InfrastructureError):
+        env.reset(seed=0)
+
+    with pytest.raises(EpisodeEndedError):
+        env.step(THINK)
+
+
+def test_a_tool_that_cannot_be_reached_ends_the_episode_without_a_reward():
+    toolkit = copy.copy(load().toolkit)
+    toolkit.functions = toolkit.functions | {"think": unreachable}
+    env = with_domain(toolkit=toolkit)
+    env.reset(seed=0)
+    with pytest.raises(InfrastructureError):
+        env.step(THINK)
+
+    assert (env.outcome.status, env.outcome.reward) == ("infrastructure", None)
+
+
+def test_a_grader_that_cannot_be_reached_gives_no_reward():
+    env = with_domain(grade=unreachable)
+    env.reset(seed=0)
+    with pytest.raises(InfrastructureError):
+        env.step({"name": "close_desk", "arguments": {}})
+
+    assert (env.outcome.status, env.outcome.reward) == ("infrastructure", None)
 
 
 # --- Before, after, and copies

@@ -14,8 +14,7 @@ DOMAINS = {"retail", "booking", "repo", "tau_bench"}
 FLOORS = {
     0: "errors messages canonical json_values rows randomness chat chat_form actions schemas",
     1: "simulators",
-    2: "schema schema_diff schema_files schema_lock schema_profile problems patterns sampling spaces"
-    " database toolkit task rules reward domain episode env",
+    2: "schema spaces database toolkit task rules reward domain episode env",
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",
     4: "compliance agents credit trajectory rollout evaluation integrations serve cli",

@@ -15,9 +15,9 @@ from tool_envs.randomness import draw_below, splitmix64
 WORD = st.integers(0, 2**64 - 1)
 
 
-def reference(key, *parts):
+def reference(*parts):
     """The same law in numpy's wrapping 64-bit arithmetic, a step of the SplitMix64 generator per integer."""
-    state = np.array([key], dtype=np.uint64)
+    state = np.array([0], dtype=np.uint64)
     for part in parts:
         state = state + np.uint64(0x9E3779B97F4A7C15) + np.uint64(part)
         state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -35,17 +35,17 @@ def test_one_step_is_the_published_generator():
     # The first outputs of SplitMix64 seeded with 1234567, as published with its C code.
     state, outputs = 1234567, []
     for _ in range(3):
-        outputs.append(reference(state, 0))
+        outputs.append(reference(state))
         state = (state + 0x9E3779B97F4A7C15) % 2**64
 
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 GOLDEN = {
-    (0, 0, 0, 0): 0x238275BC38FCBE91,
-    (1, 2, 3, 4): 0x1A40D6E7B8C396E5,
-    (123456789, 0, 0, 1): 0x173E0FCB89D26B12,
-    (2**64 - 1, 2**32, 7, 2**63): 0x762FA77B4AED8652,
+    (0, 0, 0, 0): 0x2130748AAAC80268,
+    (1, 2, 3, 4): 0x336C3255CBCC01FE,
+    (123456789, 0, 0, 1): 0x02E87883B0B9C56C,
+    (2**64 - 1, 2**32, 7, 2**63): 0x3C66619C97DB3666,
 }
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from strategies import calls, chooser, mutated_calls, seeded_chooser, shipped_schemas, values
 
 from tool_envs.errors import UsageError
-from tool_envs.patterns import sample_pattern
-from tool_envs.sampling import mutate_call, sample_call, sample_value
 from tool_envs.schema import load_schema
+from tool_envs.schema.patterns import sample_pattern
+from tool_envs.schema.sampling import mutate_call, sample_call, sample_value
 
 TEXT = {"type": "string"}
 SCHEMAS = {

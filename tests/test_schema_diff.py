@@ -7,7 +7,7 @@ from strategies import SHIPPED, shipped_schemas
 
 from tool_envs.errors import UnknownNameError
 from tool_envs.schema import ToolSchema, load_schema
-from tool_envs.schema_diff import SchemaDiff, version_step
+from tool_envs.schema.diff import SchemaDiff, version_step
 
 OPPOSITE = {"added": "removed", "removed": "added", "changed": "changed"}
 

@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 from tool_envs.canonical import canonical_json, digest
 from tool_envs.cli.schema import schema_app
 from tool_envs.errors import DataFileError, TamperedFileError, UnknownNameError, UsageError
-from tool_envs.schema import ToolSchema, load_schema, read_schema
-from tool_envs.schema_files import SchemaFiles, shipped_files
-from tool_envs.schema_lock import lock_problems, unreleased, write_lock
+from tool_envs.schema import ToolSchema, load_schema
+from tool_envs.schema.files import SchemaFiles, shipped_files
+from tool_envs.schema.lock import lock_problems, unreleased, write_lock
+from tool_envs.schema.tool_schema import read_schema
 
 every_schema = pytest.mark.parametrize(("domain", "version"), SHIPPED)
 

@@ -22,7 +22,7 @@ from tool_envs.errors import (
     UsageError,
 )
 from tool_envs.evaluation import evaluate, make_env
-from tool_envs.schema_files import shipped_files
+from tool_envs.schema.files import shipped_files
 from tool_envs.tau_bench.env import TauBenchEnv
 from tool_envs.tau_bench.files import SAMPLE as SAMPLE_FOLDER
 from tool_envs.trajectory import (
@@ -155,7 +155,7 @@ def test_the_answer_key_is_not_in_a_record(agent):
         texts = [leaf for _, leaf in leaves(trajectory.to_json()) if isinstance(leaf, str)]
         texts = [text for text in texts if not is_digest(text)]
         arguments = [leaf for call in tasks[index].actions for _, leaf in leaves(call.arguments)]
-        secrets = [tasks[index].goal["instruction"], *tasks[index].facts, *arguments]
+        secrets = filter(None, [tasks[index].goal["instruction"], *tasks[index].facts, *arguments])
         assert not [secret for secret in secrets if any(str(secret) in text for text in texts)]
 
 
@@ -248,13 +248,19 @@ def test_a_running_episode_is_not_recorded():
         record_episode(env, "test", "v1", 1)
 
 
+def with_argument(env, value):
+    """The environment, as if it had been made with one argument more."""
+    env.unwrapped.spec.kwargs["more"] = value
+    return env
+
+
 @pytest.mark.parametrize(
     ("make", "resets", "version", "problem"),
     [
         (lambda: make_env(SAMPLE, {}), 2, "v1", "began with"),
         (lambda: make_env(SAMPLE, {}), 1, "", "`agent_version` is empty"),
         (lambda: TauBenchEnv(), 1, "v1", "has no id"),
-        (lambda: make_env(SAMPLE, {"path": SAMPLE_FOLDER}), 1, "v1", "arguments must be JSON"),
+        (lambda: with_argument(make_env(SAMPLE, {}), object()), 1, "v1", "arguments must be JSON"),
     ],
 )
 def test_what_could_not_be_replayed_is_not_recorded(make, resets, version, problem):

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-from tool_envs.simulators import ReplayUser, Turn
 
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database
@@ -18,6 +17,7 @@ from tool_envs.errors import InfrastructureError
 from tool_envs.messages import ToolCall
 from tool_envs.reward import Ledger, grade
 from tool_envs.schema import ToolSchema
+from tool_envs.simulators import ReplayUser, Turn
 from tool_envs.task import Task, TaskList
 from tool_envs.toolkit import Refusal, Toolkit
 

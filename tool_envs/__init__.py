@@ -6,14 +6,6 @@ from tool_envs.env import ToolEnv
 from tool_envs.errors import ToolEnvsError
 from tool_envs.schema import ToolSchema, load_schema
 
-__all__ = [
-    # environments
-    "ToolEnv",
-    # schemas
-    "ToolSchema",
-    "load_schema",
-    # errors
-    "ToolEnvsError",
-]
+__all__ = ["ToolEnv", "ToolEnvsError", "ToolSchema", "load_schema"]
 
 gymnasium.register(id="tool_envs/TauBench-v0", entry_point="tool_envs.tau_bench.env:TauBenchEnv")

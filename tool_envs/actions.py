@@ -12,9 +12,7 @@ One reader for training, evaluation and serving. What it takes:
 A call that was opened and is broken makes the whole action malformed: none of its calls is run.
 """
 
-import contextlib
 import json
-import math
 import re
 from collections.abc import Iterable
 from typing import NoReturn
@@ -22,10 +20,16 @@ from typing import NoReturn
 import msgspec
 
 from tool_envs.errors import ActionTypeError
+from tool_envs.json_values import (
+    MAX_DEPTH,
+    NOT_FINITE,
+    NOT_UNICODE,
+    TOO_DEEP,
+    TOO_LONG,
+    NotJsonError,
+    copy_json,
+)
 from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
-
-MAX_DEPTH = 64
-"""Deepest nesting of an action; the same on every Python, whatever its recursion limit."""
 
 
 class ParsedAction(msgspec.Struct, frozen=True):
@@ -33,15 +37,19 @@ class ParsedAction(msgspec.Struct, frozen=True):
 
     Attributes:
         calls: The calls in order; none when there is a `problem`.
-        aside: Text beside the calls.
+        aside: Text beside the calls; with a `problem`, the whole action as text.
         thought: What stood in `<think>`.
         problem: Why the action could not be read, as half a sentence; empty when it could.
+        action: The action for the record: a copy in strict JSON and valid Unicode, which reads the same. For
+            what JSON cannot hold (NaN, broken Unicode, deep nesting, endless numbers) stands a text with the
+            same problem.
     """
 
     calls: tuple[ToolCall, ...] = ()
     aside: str = ""
     thought: str = ""
     problem: str = ""
+    action: Json = None
 
 
 def parse_action(action: Json | bytes) -> ParsedAction:
@@ -51,81 +59,39 @@ def parse_action(action: Json | bytes) -> ParsedAction:
         ActionTypeError: The action holds something that is neither text, bytes nor JSON.
     """
     try:
-        if isinstance(action, bytes | bytearray):
-            action = action.decode("utf-8")
-        if isinstance(action, str):
-            return _hide_thought(_parse_text(_checked(action)))
-        return _hide_thought(_parse_value(_checked(action)))
-    except _Malformed as problem:
-        return ParsedAction(problem=str(problem))
-    except UnicodeError:
-        return ParsedAction(problem=_NOT_UNICODE)
-
-
-def copy_action(action: Json | bytes) -> Json:
-    """A copy for the record: strict JSON in valid Unicode, which `parse_action` reads as it reads the action.
-
-    For what JSON cannot hold (NaN, broken Unicode, deep nesting, endless numbers) stands a text with the same
-    problem.
-    """
+        copy = copy_json(action.decode() if isinstance(action, bytes | bytearray) else action)
+    except UnicodeDecodeError:
+        return _unreadable(NOT_UNICODE, _UNREADABLE[NOT_UNICODE])
+    except NotJsonError as problem:
+        return _unreadable(str(problem), _UNREADABLE[str(problem)])
+    except TypeError as problem:
+        raise _not_json(problem.args[0]) from None
     try:
-        return _checked(action.decode("utf-8") if isinstance(action, bytes | bytearray) else action)
-    except UnicodeError:
-        return _UNREADABLE[_NOT_UNICODE]
-    except _Malformed as problem:
-        return _UNREADABLE[str(problem)]
+        read = _hide_thought(_parse_text(copy) if isinstance(copy, str) else _parse_value(copy))
+    except (_Malformed, NotJsonError) as problem:
+        return _unreadable(str(problem), copy)
+    return ParsedAction(read.calls, read.aside, read.thought, "", copy)
+
+
+def _unreadable(problem: str, action: Json) -> ParsedAction:
+    text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
+    return ParsedAction(aside=text, problem=problem, action=action)
 
 
 class _Malformed(Exception):  # noqa: N818 - it never leaves this module
     """The action cannot be read; the text says why."""
 
 
-_NOT_UNICODE = "it is not valid Unicode text"
 _NOT_JSON = "it is not valid JSON"
 _ONLY_THOUGHT = "it holds nothing but thought"
-_NOT_FINITE = "NaN and Infinity are not JSON"
-_TOO_LONG = "it holds a number of too many digits"
-_TOO_DEEP = f"it is nested deeper than {MAX_DEPTH} levels"
-_MAX_BITS = 14_000  # fewer than the 4,300 digits at which Python stops to write and read integers
 
 # Texts that are read with the same problem: they stand in a record for values that JSON cannot hold.
 _UNREADABLE = {
-    _NOT_UNICODE: '{"action": "\\ud800"}',
-    _NOT_FINITE: '{"action": NaN}',
-    _TOO_LONG: f'{{"action": {"9" * 5000}}}',
-    _TOO_DEEP: "{" + '"": {' * MAX_DEPTH,
+    NOT_UNICODE: '{"action": "\\ud800"}',
+    NOT_FINITE: '{"action": NaN}',
+    TOO_LONG: f'{{"action": {"9" * 5000}}}',
+    TOO_DEEP: "{" + '"": {' * MAX_DEPTH,
 }
-
-
-def _checked(value: Json, depth: int = 0) -> Json:
-    """A deep copy that shares nothing mutable with `value` and is strict JSON in valid Unicode."""
-    kind = type(value)
-    if kind is str:
-        if not value.isascii():
-            value.encode("utf-8")
-        return value
-    if value is None or kind is bool:
-        return value
-    if kind is int:
-        if value.bit_length() > _MAX_BITS:
-            raise _Malformed(_TOO_LONG)
-        return value
-    if depth >= MAX_DEPTH:
-        raise _Malformed(_TOO_DEEP)
-    if kind is dict:
-        copy = {}
-        for key, item in value.items():
-            if type(key) is not str:
-                raise _not_json(key)
-            copy[_checked(key)] = _checked(item, depth + 1)
-        return copy
-    if kind is list or kind is tuple:
-        return [_checked(item, depth + 1) for item in value]
-    if kind is float:
-        if not math.isfinite(value):
-            raise _Malformed(_NOT_FINITE)
-        return value
-    raise _not_json(value)
 
 
 def _not_json(value: object) -> ActionTypeError:
@@ -136,7 +102,7 @@ def _not_json(value: object) -> ActionTypeError:
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise _Malformed(_NOT_FINITE)
+    raise _Malformed(NOT_FINITE)
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
@@ -154,8 +120,8 @@ def _decode(text: str, start: int, *, shallow: bool) -> tuple[Json, int]:
         # Without the decoder's message and position, which differ between versions of Python.
         raise _Malformed(_NOT_JSON) from None
     except ValueError:
-        raise _Malformed(_TOO_LONG) from None
-    return _checked(value), end
+        raise _Malformed(TOO_LONG) from None
+    return copy_json(value), end
 
 
 def _is_shallow(text: str) -> bool:
@@ -170,7 +136,7 @@ def _check_depth(text: str, start: int) -> None:
         first = token.group()[0]
         depth += (first in "{[") - (first in "}]")
         if depth > MAX_DEPTH:
-            raise _Malformed(_TOO_DEEP)
+            raise _Malformed(TOO_DEEP)
         if depth <= 0:
             return
 
@@ -206,6 +172,9 @@ def _parse_message(message: dict[str, Json]) -> ParsedAction:
     return ParsedAction(tuple(_read_call(call) for call in calls), aside=text, thought=thought)
 
 
+_CALL_KEYS = {"name", "arguments", "id", "type", "index"}
+
+
 def _read_call(value: Json) -> ToolCall:
     """One call, in the short form or in OpenAI's."""
     if not isinstance(value, dict):
@@ -214,11 +183,10 @@ def _read_call(value: Json) -> ToolCall:
     inner = value.get("function", value)
     if not isinstance(inner, dict) or not isinstance(call_id, str):
         raise _Malformed("a call is a JSON object with `name` and `arguments`")
-    unknown = inner.keys() - {"name", "arguments", "id", "type", "index"}
     name = inner.get("name")
     if not isinstance(name, str):
         raise _Malformed("a call has the name of a tool, a string, as `name`")
-    if unknown:
+    if unknown := inner.keys() - _CALL_KEYS:
         raise _Malformed(f"a call has `name` and `arguments`, but not `{min(unknown)[:40]}`")
     return ToolCall(name, _read_arguments(inner.get("arguments")), call_id)
 
@@ -249,10 +217,13 @@ _OBJECT = re.compile(r'^[ \t]*(?=\{\s*"(?:name|arguments|function|tool_calls|typ
 
 def _parse_text(text: str) -> ParsedAction:
     """An action that is text as a model wrote it."""
-    if _has_thought(text) and _OPENED.match(text):
-        # Tags in the strings of a whole JSON value do not cut it.
-        with contextlib.suppress(_Malformed):
+    if _OPENED.match(text):
+        try:
             return _parse_value(_decode_all(text))
+        except _Malformed:
+            # Tags in the strings of a whole JSON value do not cut it; elsewhere they may.
+            if not _has_thought(text):
+                raise
     thought, said = _split_thought(text)
     body = _unfence(said)
     if _OPENED.match(body):

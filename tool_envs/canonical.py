@@ -11,7 +11,7 @@ def canonical_json(value: Json) -> bytes:
     """The one byte string that stands for a JSON value, whatever the order of its keys.
 
     Raises:
-        rfc8785.CanonicalizationError: The value is not I-JSON (NaN, an integer beyond 2**53, a lone surrogate).
+        rfc8785.CanonicalizationError: It is not I-JSON (NaN, a lone surrogate, an integer beyond 2**53).
     """
     return rfc8785.dumps(value)
 

@@ -6,24 +6,29 @@ from typing import Any
 
 import orjson
 
-from tool_envs.messages import RESPOND, Json, Message, ToolCall
+from tool_envs.messages import RESPOND, Json, Message
 
 
 def to_chat(history: Iterable[Message]) -> list[dict[str, Any]]:
     """The messages as a list of fresh dicts.
 
-    What the agent only said is an assistant message with `content`, and the user's answer a user message. Calls
-    are `tool_calls`, each answered by a tool message. When several calls of one action hold a `respond`, the
-    user's answer is the tool message of that call, since the form demands one for each id.
+    What the agent only said is an assistant message with `content`, and the user's answer a user message.
+    Calls are `tool_calls`, each answered by a tool message. When several calls of one action hold a
+    `respond`, the user's answer is the tool message of that call, since the form demands one for each id.
+    What could not be read is shown as it was written.
     """
     return [_RENDER[message.role](message) for message in history]
 
 
 def _render_agent(message: Message) -> dict[str, Any]:
     if not message.tool_calls:
-        return {"role": "assistant", "content": message.content}
+        return {"role": "assistant", "content": message.content or message.aside}
     calls = [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _dump(call.arguments)}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": _dump(call.arguments)},
+        }
         for call in message.tool_calls
     ]
     return {"role": "assistant", "content": message.aside or None, "tool_calls": calls}

@@ -65,7 +65,7 @@ class Database:
         changed = self._changed
         for key, record in base.items():
             yield key, changed.get((table, key), record)
-        for (name, key), record in changed.items():
+        for (name, key), record in list(changed.items()):
             if name == table and key not in base:
                 yield key, record
 

@@ -33,8 +33,8 @@ class Domain:
         simulators: The kinds of user, by the name that `user=` takes.
         grade: The terminal reward.
         grader_digest: Digest of all that decides a grade besides task and database.
-        load: A module-level function; `load(*load_arguments)` makes this bundle again in any process. A pickled
-            environment carries these two instead of the data.
+        load: A module-level function; `load(*load_arguments)` makes this bundle again in any process. A
+            pickled environment carries these two instead of the data.
         load_arguments: Its arguments.
         interface: Whose tool descriptions and domain policy these are.
         reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.

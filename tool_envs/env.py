@@ -2,13 +2,12 @@
 
 import copy
 import operator
-from collections.abc import Callable
 from typing import Any, Literal
 
 import gymnasium
 import msgspec
 
-from tool_envs.actions import ParsedAction, copy_action, parse_action
+from tool_envs.actions import ParsedAction, parse_action
 from tool_envs.chat_form import to_chat
 from tool_envs.database import Database
 from tool_envs.domain import Domain
@@ -18,7 +17,7 @@ from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolRe
 from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.reward import Ledger, Outcome
 from tool_envs.schema import ToolSchema
-from tool_envs.simulators import Turn, UserSimulator
+from tool_envs.simulators import UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
 from tool_envs.task import Task
 from tool_envs.toolkit import error
@@ -90,6 +89,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         self._user_kind = user
         self._parallel_calls = parallel_calls
         self._key: int | None = None
+        self._number = 0
         self._episode: Episode | None = None
 
     # --- Gymnasium
@@ -105,17 +105,25 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
         Raises:
             UsageError: An option is unknown or names no task.
-            InfrastructureError: The user could not be reached.
+            InfrastructureError: The user could not be reached; there is no running episode.
         """
         super().reset(seed=seed)
         options = copy.deepcopy(options or {})
-        number = self._next_episode(seeded=seed is not None)
-        task = self._choose_task(options, number)
-        user = self._make_user(task, options)
-        database = Database(self.domain.base)
-        episode = Episode(number=number, task=task, options=options, database=database, user=user)
-        self._episode = episode
-        opening = self._meet(episode)
+        self._count_episode(seeded=seed is not None)
+        task = self._choose_task(options)
+        self._episode = None
+        self._episode = episode = Episode(
+            number=self._number,
+            task=task,
+            options=options,
+            database=Database(self.domain.base),
+            user=self._make_user(task, options),
+        )
+        try:
+            opening = self._meet(episode)
+        except InfrastructureError as failure:
+            episode.outcome = _failed(episode, failure)
+            raise
         return _observe(opening), self._reset_info(task, opening)
 
     def step(self, action: Json) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -124,23 +132,26 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         Raises:
             EpisodeEndedError: There is no running episode.
             ActionTypeError: The action is nothing that an agent can have written.
-            InfrastructureError: The user could not be reached; the episode is over and has no reward.
+            InfrastructureError: Something outside of the episode failed; it is over and has no reward.
         """
         episode = self._running()
         parsed = parse_action(action)
         first_new = len(episode.history)
-        last = self._take(episode, parsed, action)
-        terminated = bool(episode.ended_by)
-        truncated = not terminated and episode.steps >= self.max_steps
-        reward = 0.0
+        try:
+            last = self._take(episode, parsed)
+            outcome = self._conclude(episode)
+        except InfrastructureError as failure:
+            episode.outcome = _failed(episode, failure)
+            raise
         info: dict[str, Any] = {"messages": to_chat(episode.history[first_new:]), "error_code": last.code}
-        if terminated or truncated:
-            episode.outcome = outcome = self._conclude(episode)
-            reward = outcome.reward or 0.0
-            info["outcome"] = msgspec.to_builtins(outcome)
-        return _observe(last), reward, terminated, truncated, info
+        if outcome is None:
+            return _observe(last), 0.0, False, False, info
+        episode.outcome = outcome
+        info["outcome"] = msgspec.to_builtins(outcome)
+        terminated = outcome.status == "completed"
+        return _observe(last), outcome.reward or 0.0, terminated, not terminated, info
 
-    def render(self) -> str | None:  # type: ignore[override]  # the list form is for wrappers
+    def render(self) -> str | None:
         """The conversation as text, in `render_mode="ansi"`; else None."""
         if self.render_mode != "ansi":
             return None
@@ -190,6 +201,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def restore(self, snapshot: EpisodeSnapshot) -> None:
         """Go on from a snapshot, of this environment or of another one with the same domain."""
         user = self._make_user(snapshot.fields["task"], snapshot.fields["options"])
+        self._number = snapshot.fields["number"]
         self._episode = Episode.from_snapshot(snapshot, Database(self.domain.base), user)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -204,15 +216,16 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     # --- The start
 
-    def _next_episode(self, *, seeded: bool) -> int:
-        """The number of the next episode; a seeded reset draws the key anew and starts at 0."""
+    def _count_episode(self, *, seeded: bool) -> None:
+        """Number the next episode; a seeded reset draws the key anew and starts at 0."""
         if seeded or self._key is None:
             # Raw output of the bit generator: the distributions on top of it may change with numpy.
             self._key = int(self.np_random.bit_generator.random_raw())
-            return 0
-        return 0 if self._episode is None else self._episode.number + 1
+            self._number = 0
+        else:
+            self._number += 1
 
-    def _choose_task(self, options: dict[str, Json], number: int) -> Task:
+    def _choose_task(self, options: dict[str, Json]) -> Task:
         known = {"task_index", "task_id", *self.domain.reset_options}
         for name in options:
             _require_known("option of reset", name, tuple(sorted(known)))
@@ -223,7 +236,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             return tasks.find(_as_id(options["task_id"]))
         if "task_index" in options:
             return tasks[_as_index(options["task_index"])]
-        return tasks[draw_below(len(tasks), self._key or 0, number, 0, _TASK_DRAW)]
+        return tasks[draw_below(len(tasks), self._key or 0, self._number, 0, _TASK_DRAW)]
 
     def _make_user(self, task: Task, options: dict[str, Json]) -> UserSimulator:
         return self.domain.simulators[self._user_kind](task, options)
@@ -231,7 +244,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def _meet(self, episode: Episode) -> Message:
         """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
         key = splitmix64(self._key or 0, episode.number, 0, _USER_DRAW)
-        turn = _hear(episode, lambda: episode.user.reset(episode.task.goal, key))
+        turn = episode.user.reset(episode.task.goal, key)
         message = Message(role="user", name="user", content=turn.text)
         episode.history.append(message)
         return message
@@ -254,7 +267,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             raise EpisodeEndedError("There is no running episode. Call `reset` before `step`.")
         return self._episode
 
-    def _take(self, episode: Episode, parsed: ParsedAction, action: Json) -> Message:
+    def _take(self, episode: Episode, parsed: ParsedAction) -> Message:
         """Record the action and run it; returns the answer to the last call that ran."""
         calls = parsed.calls
         refused = len(calls) > 1 and self._parallel_calls == "refuse"
@@ -264,7 +277,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             calls = (ToolCall(RESPOND, calls[0].arguments),)
         else:
             calls = _with_ids(calls, first=len(episode.history))
-        episode.history.append(_agent_message(parsed, () if spoken else calls, action))
+        episode.history.append(_agent_message(parsed, () if spoken else calls))
         if parsed.problem:
             episode.steps += 1
             return _answer(episode, _NO_CALL, error(Code.MALFORMED_CALL, _MALFORMED.format(parsed.problem)))
@@ -296,7 +309,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def _speak(self, episode: Episode, call: ToolCall) -> Message:
         text = call.arguments[CONTENT]
         episode.said.append(text)
-        turn = _hear(episode, lambda: episode.user.respond(text))
+        turn = episode.user.respond(text)
         if turn.ended:
             episode.ended_by = "user"
         message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id)
@@ -305,21 +318,31 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     # --- The end
 
-    def _conclude(self, episode: Episode) -> Outcome:
-        if not episode.ended_by:
+    def _conclude(self, episode: Episode) -> Outcome | None:
+        """How the episode ended, if it did."""
+        if episode.ended_by:
+            ledger = self.domain.grade(episode.task, episode.database, episode.said)
+            return Outcome("completed", ledger.terminal, ledger, episode.ended_by, episode.steps)
+        if episode.steps >= self.max_steps:
             return Outcome("truncated", 0.0, Ledger(terminal=0.0), "limit", episode.steps)
-        ledger = self.domain.grade(episode.task, episode.database, episode.said)
-        return Outcome("completed", ledger.terminal, ledger, episode.ended_by, episode.steps)
+        return None
 
 
-def _hear(episode: Episode, speak: Callable[[], Turn]) -> Turn:
-    """The user's turn; a failure to get one ends the episode, without a reward, and goes on."""
-    try:
-        return speak()
-    except InfrastructureError as failure:
-        cause = type(failure).__name__
-        episode.outcome = Outcome("infrastructure", None, Ledger(terminal=None), cause, episode.steps)
-        raise
+def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
+    """The tool environment inside of its wrappers.
+
+    Raises:
+        UsageError: There is another kind of environment inside.
+    """
+    inner = env.unwrapped
+    if not isinstance(inner, ToolEnv):
+        raise UsageError(f"Expected a `ToolEnv` (such as `tool_envs/TauBench-v0`), not {inner!r:.80}.")
+    return inner
+
+
+def _failed(episode: Episode, failure: InfrastructureError) -> Outcome:
+    cause = type(failure).__name__
+    return Outcome("infrastructure", None, Ledger(terminal=None), cause, episode.steps)
 
 
 _NO_CALL = ToolCall("", {})
@@ -328,7 +351,7 @@ _ONE_CALL_ONLY = error(Code.SEVERAL_CALLS, "One call at a time. Nothing was run.
 _NOT_RUN = error(Code.NOT_RUN, "The episode was over before this call.")
 
 
-def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...], action: Json) -> Message:
+def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...]) -> Message:
     content = ""
     if not parsed.problem and not calls:
         content = parsed.calls[0].arguments[CONTENT]
@@ -338,7 +361,7 @@ def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...], action: Js
         tool_calls=calls,
         aside=parsed.aside,
         thought=parsed.thought,
-        action=copy_action(action),
+        action=parsed.action,
     )
 
 

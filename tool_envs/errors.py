@@ -6,8 +6,8 @@ Three kinds of failure, which never mix:
   It is an observation with a stable `Code`, and the database is as it was before.
 * The **programmer's** mistake (an unknown id, a wrong type, a step after the end) is a `UsageError`; a file
   that is missing, damaged or changed is a `DataFileError`. Both say what was expected, what came, what to do.
-* The **infrastructure's** failure (a model server is down, a sandbox died) is an `InfrastructureError`. Such an
-  episode has no reward, is excluded from every metric, and is never counted as 0.
+* The **infrastructure's** failure (a model server is down, a sandbox died) is an `InfrastructureError`. Such
+  an episode has no reward, is excluded from every metric, and is never counted as 0.
 """
 
 import difflib

@@ -1,12 +1,14 @@
-"""JSON values: strict reading, a check of Python objects, and short texts that show them."""
+"""JSON values: strict reading, checked copies of Python objects, and short texts that show them."""
 
 import json
 import math
-from typing import Any
 
 from tool_envs.messages import Json
 
-_MAX_DEPTH = 100
+MAX_DEPTH = 64
+"""Deepest nesting; the same on every Python, whatever its recursion limit."""
+
+_MAX_BITS = 14_000  # fewer than the 4,300 digits at which Python stops to write and read integers
 _SHOWN = 80
 
 
@@ -33,33 +35,61 @@ def _refuse_constant(name: str) -> Json:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def is_json(value: Any, depth: int = _MAX_DEPTH) -> bool:  # noqa: ANN401 - any object may be asked about
-    """Whether a Python object is what a JSON parser makes: exact types, finite floats, no lone surrogates.
+class NotJsonError(ValueError):
+    """Raised by `copy_json`; the text, one of the constants of this module, says why."""
 
-    Tuples and subclasses of `str`, `dict` and so on are not. Nesting deeper than `depth` is not either, so
-    that no value can exhaust the stack of those who walk it.
+
+NOT_UNICODE = "it is not valid Unicode text"
+NOT_FINITE = "NaN and Infinity are not JSON"
+TOO_LONG = "it holds a number of too many digits"
+TOO_DEEP = f"it is nested deeper than {MAX_DEPTH} levels"
+
+
+def copy_json(value: Json, depth: int = 0) -> Json:
+    """A deep copy of a JSON value: exact types, finite floats, valid Unicode, bounded depth.
+
+    Raises:
+        NotJsonError: It is no such value, though a JSON reader could have made it.
+        TypeError: It holds an object that no JSON reader makes: a tuple, a subclass of `dict`, ...; the
+            exception's one argument is that object.
     """
     kind = type(value)
     if kind is str:
-        return value.isascii() or _encodable(value)
-    if kind is int or kind is bool or value is None:
-        return True
+        if not (value.isascii() or _encodable(value)):
+            raise NotJsonError(NOT_UNICODE)
+        return value
+    if value is None or kind is bool:
+        return value
+    if kind is int:
+        if value.bit_length() > _MAX_BITS:
+            raise NotJsonError(TOO_LONG)
+        return value
     if kind is float:
-        return math.isfinite(value)
-    if depth <= 0:
-        return False
+        if not math.isfinite(value):
+            raise NotJsonError(NOT_FINITE)
+        return value
+    if depth >= MAX_DEPTH:
+        raise NotJsonError(TOO_DEEP)
     if kind is dict:
-        return _is_object(value, depth - 1)
-    return kind is list and all(is_json(item, depth - 1) for item in value)
+        copy = {}
+        for key, item in value.items():
+            if type(key) is not str:
+                raise TypeError(key)
+            if not (key.isascii() or _encodable(key)):
+                raise NotJsonError(NOT_UNICODE)
+            copy[key] = copy_json(item, depth + 1)
+        return copy
+    if kind is list:
+        return [copy_json(item, depth + 1) for item in value]
+    raise TypeError(value)
 
 
-def _is_object(value: dict[Any, Any], depth: int) -> bool:
-    for key, member in value.items():
-        if type(key) is not str or not (key.isascii() or _encodable(key)):
-            return False
-        # Nearly all arguments are ASCII texts, and every call passes here: it is worth a shortcut.
-        if not ((type(member) is str and member.isascii()) or is_json(member, depth)):
-            return False
+def is_json(value: object) -> bool:
+    """Whether `copy_json` can copy an object."""
+    try:
+        copy_json(value)
+    except (NotJsonError, TypeError):
+        return False
     return True
 
 

@@ -37,7 +37,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         tool_calls: For `assistant`: the calls, in order; empty when the agent only spoke.
         tool_call_id: For `tool` and `user`: the id of the call that it answers, if that had one.
         code: For `tool`: the stable code of the agent's mistake, else None.
-        aside: For `assistant`: text beside a call, seen by nobody.
+        aside: For `assistant`: text beside a call, seen by nobody; of what could not be read, all of it.
         thought: For `assistant`: what stood in `<think>`, seen by nobody.
         action: For `assistant`: the action exactly as it was given to `step` (text, or a JSON value).
     """

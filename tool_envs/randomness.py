@@ -15,8 +15,8 @@ def splitmix64(key: int, episode: int, turn: int, k: int) -> int:
         turn: Number of the turn in the episode.
         k: Number of the draw in the turn.
     """
-    state = key & _MASK
-    for part in (episode, turn, k):
+    state = 0
+    for part in (key, episode, turn, k):
         state = (state + 0x9E3779B97F4A7C15 + (part & _MASK)) & _MASK
         state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK

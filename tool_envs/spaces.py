@@ -10,8 +10,8 @@ from gymnasium.spaces import Space
 from tool_envs.errors import UsageError
 from tool_envs.json_values import is_json
 from tool_envs.messages import Json
-from tool_envs.sampling import sample_text, sample_value
 from tool_envs.schema import ToolSchema
+from tool_envs.schema.sampling import sample_text, sample_value
 
 _ROLES = ("user", "tool")
 _MESSAGE_KEYS = {"role", "name", "content"}

@@ -61,6 +61,7 @@ class TaskList:
         return self._tasks[index]
 
     def find(self, task_id: str) -> Task:
+        """The task with that id; raises UnknownNameError when there is none."""
         if task_id not in self._by_id:
             raise UnknownNameError("task id", task_id, self._by_id)
         return self._by_id[task_id]

@@ -41,7 +41,8 @@ def test_sample_covers_every_write_and_status(sample):
 
     assert used.issuperset(WRITES)
     assert statuses == {"pending", "processed", "delivered", "cancelled"}
-    assert any(task.facts and not {call.name for call in task.actions} & set(WRITES) for task in sample.tasks)
+    assert all({call.name for call in task.actions} & set(WRITES) for task in sample.tasks)
+    assert any(task.facts for task in sample.tasks)
 
 
 def test_sample_data_are_consistent(sample):

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import gymnasium
 import msgspec
 
-from tool_envs.env import Observation, ToolEnv
-from tool_envs.errors import UsageError
+from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.messages import CONTENT, RESPOND, Json
 
 Script: TypeAlias = Generator[Json, Observation, None]
@@ -59,18 +58,6 @@ def play(env: gymnasium.Env[Any, Any], agent: Agent, observation: Observation, k
             return True
         action = _send(script, observation)
     return False
-
-
-def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
-    """The tool environment inside of its wrappers.
-
-    Raises:
-        UsageError: There is another kind of environment inside.
-    """
-    inner = env.unwrapped
-    if not isinstance(inner, ToolEnv):
-        raise UsageError(f"Expected a `ToolEnv` (such as `tool_envs/TauBench-v0`), not {inner!r:.80}.")
-    return inner
 
 
 def say(text: str) -> Json:

@@ -9,8 +9,8 @@ from tool_envs.agents.agent import Agent, Policy, Script, say, source_version
 from tool_envs.env import Observation, ToolEnv
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
-from tool_envs.sampling import sample_value
 from tool_envs.schema import Tool
+from tool_envs.schema.sampling import sample_value
 from tool_envs.spaces import ToolCallSpace
 
 _NOTHING = "..."

@@ -36,7 +36,8 @@ def evaluate_agent(
         writer = stack.enter_context(TrajectoryWriter(out)) if out else None
 
         def note(env: ToolEnv, result: EpisodeResult) -> None:
-            if writer:
+            # An episode without a step is not recorded: the environment may hold an older one.
+            if writer and result.steps:
                 writer.append(record_episode(env, chosen.name, chosen.version, result.seed))
             tick(tasks or len(env.domain.tasks))
 

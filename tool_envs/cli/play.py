@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from tool_envs.agents import human, play
-from tool_envs.agents.agent import unwrap
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
 from tool_envs.cli.screen import show_counts
-from tool_envs.env import ToolEnv, as_line
+from tool_envs.env import ToolEnv, as_line, unwrap
 from tool_envs.evaluation import make_env
 
 

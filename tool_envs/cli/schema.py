@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tool_envs.schema import ToolSchema, load_schema
-from tool_envs.schema_files import SchemaFiles, shipped_files
-from tool_envs.schema_lock import lock_problems, unreleased, write_lock
+from tool_envs.schema.files import SchemaFiles, shipped_files
+from tool_envs.schema.lock import lock_problems, unreleased, write_lock
 
 schema_app = typer.Typer(help="The versioned tool schemas.", no_args_is_help=True)
 

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import gymnasium
 
 from tool_envs.agents import Agent, play
-from tool_envs.agents.agent import unwrap
-from tool_envs.env import ToolEnv
+from tool_envs.env import ToolEnv, unwrap
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, UsageError
 from tool_envs.evaluation.environments import make_env
 from tool_envs.evaluation.report import EpisodeResult, Report, summarise
@@ -18,7 +17,8 @@ from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
 
 OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
-"""Called after each episode, while the environment still holds it; its time is not counted."""
+"""Called after each episode, while the environment holds it; its time is not counted. An episode of 0 steps,
+whose user could not be met, may not be the one that the environment holds."""
 
 # Numbers of the draws of one task.
 _EPISODE_DRAW, _AGENT_DRAW = 0, 1
@@ -74,22 +74,17 @@ def evaluate(
         )
 
 
-def _draw(seed: int, index: int, k: int) -> int:
-    """A 64-bit number for one task; the seed is mixed first, since keys near each other share draws."""
-    return splitmix64(splitmix64(seed, 0, 0, 0), index, 0, k)
-
-
 def _play_task(env: gymnasium.Env[Any, Any], agent: Agent, index: int, seed: int) -> EpisodeResult:
     inner = unwrap(env)
     # 53 bits: every reader of a record takes it exactly.
-    own_seed = _draw(seed, index, _EPISODE_DRAW) >> 11
+    own_seed = splitmix64(seed, index, 0, _EPISODE_DRAW) >> 11
     known: dict[str, Any] = {"index": index, "task_id": inner.domain.tasks[index].id, "seed": own_seed}
     try:
         observation, _ = env.reset(seed=own_seed, options={"task_index": index})
     except InfrastructureError:
         return EpisodeResult(**known, status="infrastructure", reward=None, steps=0)
     try:
-        play(env, agent, observation, _draw(seed, index, _AGENT_DRAW))
+        play(env, agent, observation, splitmix64(seed, index, 0, _AGENT_DRAW))
     except InfrastructureError:
         return EpisodeResult(**known, status="infrastructure", reward=None, **_count(inner))
     if inner.outcome is None:

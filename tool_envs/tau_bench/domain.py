@@ -20,7 +20,7 @@ from tool_envs.tau_bench.user import scripted_user, silent_user
 
 
 class _Part(NamedTuple):
-    """What a tau-bench domain is made of here: its tools, their grader, our own schema for folders without one."""
+    """What a tau-bench domain is made of: its tools, their grader, our schema for folders without one."""
 
     tools: Mapping[str, Callable[..., str]]
     grader: Grader

@@ -4,6 +4,7 @@ from typing import Literal
 
 from tool_envs.domain import Domain
 from tool_envs.env import ToolEnv
+from tool_envs.errors import UsageError
 from tool_envs.tau_bench.domain import load_domain
 
 
@@ -15,23 +16,23 @@ class TauBenchEnv(ToolEnv):
     tau-bench's (v1, commit 59a200c), its quirks included; an episode costs about a thousandth of the time.
 
     ## Action Space
-    `ToolCallSpace` of tau-bench's 16 tools and `respond`. Arguments are not validated, as upstream does not: bad
-    ones reach the tool, and what goes wrong there is the observation. An action that cannot be read at all, and a
-    `respond` without text (on which upstream crashes), is answered with an error code.
+    `ToolCallSpace` of tau-bench's 16 tools and `respond`. Arguments are not validated, as upstream does not:
+    bad ones reach the tool, and what goes wrong there is the observation. An action that cannot be read at
+    all, and a `respond` without text (on which upstream crashes), is answered with an error code.
 
     ## Observation Space
     `MessageSpace`; the content is tau-bench's observation. The user's hanging up reads `###STOP###`.
 
     ## Rewards
-    tau-bench's: 1.0 when the database ends as the task's gold actions leave it and every output was said to the
-    user; else 0.0. Components in the ledger: `end_state`, and `facts_told` where the task has outputs.
+    tau-bench's: 1.0 when the database ends as the task's gold actions leave it and every output was said to
+    the user; else 0.0. Components in the ledger: `end_state`, and `facts_told` where the task has outputs.
 
     ## Starting State
     tau-bench's database; the user's first words, which never end the episode.
 
     ## Episode End
-    Terminated when a turn of the user contains `###STOP###` or the agent transfers to a human; truncated after
-    `max_steps` actions, as upstream without grading and with reward 0.0.
+    Terminated when a turn of the user contains `###STOP###` or the agent transfers to a human; truncated
+    after `max_steps` actions, as upstream without grading and with reward 0.0.
 
     ## Information
     As `ToolEnv`. `interface` says whose tool descriptions and policy these are: `upstream` from a checkout,
@@ -39,11 +40,11 @@ class TauBenchEnv(ToolEnv):
 
     ## Arguments
     * `path`: a tau-bench checkout (its Python files are read, never run), or a folder with
-      `databases/<domain>/*.json` and `tasks/<domain>_<split>.json`; None: a small built-in set in that layout.
+      `databases/<domain>/*.json` and `tasks/<domain>_<split>.json`; None: a small built-in set in that form.
     * `domain`: `retail`.
     * `split`: `test`, `train` or `dev`, as far as the folder has them.
-    * `user`: `scripted` says `options["user_turns"]` and then hangs up (none given: the first message is empty);
-      `silent` says hello and hangs up at the first reply.
+    * `user`: `scripted` says `options["user_turns"]` and then hangs up (none given: the first message is
+      empty); `silent` says hello and hangs up at the first reply.
     * `max_steps`, `parallel_calls`, `render_mode`: as `ToolEnv`; upstream's limit is 30 actions.
 
     ## References
@@ -64,6 +65,10 @@ class TauBenchEnv(ToolEnv):
         parallel_calls: Literal["run", "refuse"] = "run",
         render_mode: str | None = None,
     ) -> None:
+        if not (path is None or isinstance(path, str)):
+            raise UsageError(
+                f"`path` is a string (so that the spec of the environment is JSON), not {path!r:.80}."
+            )
         bundle: Domain = load_domain(path, domain, split)
         super().__init__(
             bundle, user=user, max_steps=max_steps, parallel_calls=parallel_calls, render_mode=render_mode

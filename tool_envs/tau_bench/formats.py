@@ -99,7 +99,7 @@ _TASKS: Recent[tuple[str, str, str, str], tuple[Task, ...]] = Recent(32)
 
 def domain_format(domain: str) -> DomainFormat:
     """The format of a domain; raises UnknownNameError."""
-    if domain not in DOMAINS:
+    if not isinstance(domain, str) or domain not in DOMAINS:
         raise UnknownNameError("domain", domain, DOMAINS)
     return DOMAINS[domain]
 

@@ -12,22 +12,24 @@ TOOL_ERROR = "tool_error"
 class TauToolkit(Toolkit):
     """Calls tools as tau-bench's `Env.step` does.
 
-    Arguments are not validated: bad ones reach the tool, whose exception becomes the observation. What the tool
-    changed before it failed stays changed. Only a `respond` without text, on which tau-bench itself crashes, is
-    answered with a code.
+    Arguments are not validated: bad ones reach the tool, whose exception becomes the observation. What the
+    tool changed before it failed stays changed. Only a `respond` without text, on which tau-bench itself
+    crashes, is answered with a code.
     """
 
     def check(self, call: ToolCall) -> ToolResult | None:
+        """What is said to a `respond` without text."""
         if call.name == RESPOND and not isinstance(call.arguments.get(CONTENT), str):
             return error(Code.INVALID_ARGUMENTS, f"$.{CONTENT}: expected a string")
         return None
 
     def call(self, database: Database, call: ToolCall) -> ToolResult:
+        """Run one call; an exception of the tool is the observation."""
         function = self.functions.get(call.name)
         if function is None:
             return ToolResult(f"Unknown action {call.name}", Code.UNKNOWN_TOOL)
         try:
             text = function(data=database, **call.arguments)
-        except Exception as problem:  # noqa: BLE001 - tau-bench's contract: any exception is an observation
+        except Exception as problem:
             return ToolResult(f"Error: {problem}", TOOL_ERROR)
         return ToolResult(text, TOOL_ERROR if text.startswith("Error") else None)

@@ -5,8 +5,7 @@ from typing import Any
 
 import gymnasium
 
-from tool_envs.agents.agent import unwrap
-from tool_envs.env import ToolEnv
+from tool_envs.env import ToolEnv, unwrap
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json, Message

@@ -9,7 +9,7 @@ import msgspec
 from tool_envs.errors import DataFileError
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
-from tool_envs.schema_files import shipped_files
+from tool_envs.schema.files import shipped_files
 
 FORMAT_VERSION = "1.0.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
@@ -203,4 +203,6 @@ class Trajectory(_Part, frozen=True, kw_only=True):
 
 @functools.cache
 def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(shipped_files().read(f"meta/trajectory/{FORMAT_VERSION}"))
+    return jsonschema_rs.Draft202012Validator(
+        shipped_files().read_released(f"meta/trajectory/{FORMAT_VERSION}")
+    )

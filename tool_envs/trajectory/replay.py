@@ -7,8 +7,7 @@ from typing import Any
 import gymnasium
 import msgspec
 
-from tool_envs.agents.agent import unwrap
-from tool_envs.env import ToolEnv
+from tool_envs.env import ToolEnv, unwrap
 from tool_envs.errors import ReplayMismatchError
 from tool_envs.evaluation.environments import make_env
 from tool_envs.messages import Json

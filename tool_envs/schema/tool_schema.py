@@ -14,10 +14,10 @@ import jsonschema_rs
 from tool_envs.errors import DataFileError, UnknownNameError, UsageError
 from tool_envs.json_values import is_json
 from tool_envs.messages import CONTENT, RESPOND, Json
-from tool_envs.problems import describe_problems
-from tool_envs.schema_diff import SchemaDiff, compare_schemas
-from tool_envs.schema_files import SchemaFiles, file_digest, shipped_files
-from tool_envs.schema_profile import (
+from tool_envs.schema.diff import SchemaDiff, compare_schemas
+from tool_envs.schema.files import SchemaFiles, file_digest, shipped_files
+from tool_envs.schema.problems import describe_problems
+from tool_envs.schema.profile import (
     Schema,
     check_document,
     inline,

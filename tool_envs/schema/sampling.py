@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.patterns import Draw, sample_pattern, shifted
-from tool_envs.schema import ToolSchema
-from tool_envs.schema_profile import Schema
+from tool_envs.schema.patterns import Draw, sample_pattern, shifted
+from tool_envs.schema.profile import Schema
+from tool_envs.schema.tool_schema import ToolSchema
 
 _SCALAR_KEYWORDS = ("type", "enum", "const", "pattern", "minLength", "maxLength", "minimum", "maximum")
 _ARRAY_KEYWORDS = ("items", "minItems", "maxItems", "uniqueItems")

@@ -9,7 +9,7 @@ import jsonschema_rs
 
 from tool_envs.json_values import printable, shown
 from tool_envs.messages import Json
-from tool_envs.schema_profile import Schema
+from tool_envs.schema.profile import Schema
 
 _LISTED = 5
 _ITEMS_READ = 100

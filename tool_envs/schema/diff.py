@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tool_envs.canonical import canonical_json
 from tool_envs.json_values import shown
 from tool_envs.messages import Json
-from tool_envs.schema_files import version_numbers
-from tool_envs.schema_profile import Schema, rebuild
+from tool_envs.schema.files import version_numbers
+from tool_envs.schema.profile import Schema, rebuild
 
 if TYPE_CHECKING:
-    from tool_envs.schema import Tool, ToolSchema
+    from tool_envs.schema.tool_schema import Tool, ToolSchema
 
 Action: TypeAlias = Literal["added", "removed", "changed"]
 Step: TypeAlias = Literal["major", "minor", "patch", "none"]

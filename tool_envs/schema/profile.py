@@ -11,7 +11,7 @@ import jsonschema_rs
 from tool_envs.errors import DataFileError
 from tool_envs.json_values import is_json, shown
 from tool_envs.messages import Json
-from tool_envs.schema_files import shipped_files
+from tool_envs.schema.files import shipped_files
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema (draft 2020-12) as a dict."""

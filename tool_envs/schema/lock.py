@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tool_envs.errors import DataFileError, ToolEnvsError, UsageError
-from tool_envs.schema import read_unreleased_schema
-from tool_envs.schema_files import LOCK_KEY, SchemaFiles, file_digest
+from tool_envs.schema.files import LOCK_KEY, SchemaFiles, file_digest
+from tool_envs.schema.tool_schema import read_unreleased_schema
 
 
 def unreleased(files: SchemaFiles) -> list[str]:

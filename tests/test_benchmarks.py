@@ -1,0 +1,17 @@
+"""The benchmark runs and prints every figure that has an aim; what it measures is for `make bench`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "json_view.py"
+
+
+def test_it_prints_its_figures_as_json():
+    command = [sys.executable, str(SCRIPT), "--rounds", "1", "--json", "--data", ""]
+
+    figures = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    assert {"toolkit_call_ratio", "step_ratio", "json_load_per_episode", "episode_bytes"} <= figures.keys()
+    assert all(value > 0 for value in figures.values())

@@ -1,0 +1,38 @@
+"""The README's code runs, and what it shows is what comes."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_loop_runs_and_prints_what_it_says():
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    printed = io.StringIO()
+
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own file
+
+    lines = printed.getvalue().splitlines()
+    assert lines[0] == str({"role": "user", "name": "user", "content": "Hi, I need some help."})
+    assert "43.0 0.0" in lines
+    assert "###STOP### 0.0" in lines
+    assert "'status': 'completed'" in lines[-1]
+
+
+def test_every_id_is_in_the_table_and_nothing_else():
+    import gymnasium
+
+    named = set(re.findall(r"^\| `(tool_envs/[\w-]+)` \|", README, re.MULTILINE))
+
+    assert named == {spec.id for spec in gymnasium.registry.values() if spec.namespace == "tool_envs"}
+
+
+def test_every_folder_in_the_map_exists():
+    paths = re.findall(r"`([\w/.]+(?:/|\.py))`", README[README.index("## Map") :])
+
+    for path in paths:
+        assert (ROOT / path).exists() or (ROOT / "tool_envs" / path).exists(), path
