@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 # tau-bench's data, where there is some: a checkout, or a folder of the same databases and tasks as JSON.
-TAU_BENCH_PATH ?= $(firstword $(wildcard ../shared/tau_bench ../tau-bench))
+TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
 .PHONY: demo test lint bench clean

@@ -16,7 +16,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 def tau_bench_path() -> Path:
     """The folder with tau-bench's databases, tasks and golden values; skips where there is none."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "tau_bench"
-    path = Path(os.environ.get("TAU_BENCH_PATH") or beside)
+    path = Path(os.environ.get("TAU_BENCH_PATH") or beside).resolve()
     if not (path / "golden").is_dir():
         pytest.skip(f"no tau-bench data with golden values at {path}; set TAU_BENCH_PATH")
     return path
