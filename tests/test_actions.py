@@ -42,6 +42,8 @@ FORMS = {
     "list of one": [CALL],
     "JSON text": TEXT,
     "JSON bytes": TEXT.encode(),
+    "JSON in a bytearray": bytearray(TEXT.encode()),
+    "JSON in a memoryview": memoryview(TEXT.encode()),
     "JSON list as text": f"[{TEXT}]",
     "JSON list with spaces": f" [ {TEXT} ] ",
     "indented JSON list": json.dumps([CALL], indent=2),

@@ -53,13 +53,14 @@ class ParsedAction(msgspec.Struct, frozen=True):
 
 
 def parse_action(action: Json | bytes) -> ParsedAction:
-    """Read an action.
+    """Read an action: text, bytes-like text, or a JSON value.
 
     Raises:
         ActionTypeError: The action holds something that is neither text, bytes nor JSON.
     """
     try:
-        copy = copy_json(action.decode() if isinstance(action, bytes | bytearray) else action)
+        is_bytes = isinstance(action, bytes | bytearray | memoryview)
+        copy = copy_json(bytes(action).decode() if is_bytes else action)
     except UnicodeDecodeError:
         return _unreadable(NOT_UNICODE, _UNREADABLE[NOT_UNICODE])
     except NotJsonError as problem:
