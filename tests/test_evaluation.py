@@ -11,7 +11,7 @@ import toy_domain
 from tool_envs.agents import AGENTS, Agent, load_agent
 from tool_envs.errors import DataFileError, UnknownNameError, UsageError
 from tool_envs.evaluation import evaluate, find_env_ids
-from tool_envs.reward import Ledger
+from tool_envs.reward import Ledger, Verdict
 
 SAMPLE = "tool_envs/TauBench-v0"
 GOLD, SILENT = load_agent("gold"), load_agent("silent")
@@ -90,7 +90,7 @@ def test_there_is_no_rate_where_nothing_was_graded():
 
 
 def test_an_ungraded_episode_does_not_count(monkeypatch):
-    ungraded = dataclasses.replace(toy_domain.load(), grade=lambda *_: Ledger(terminal=None))
+    ungraded = dataclasses.replace(toy_domain.load(), grade=lambda _: Verdict(Ledger(terminal=None)))
     monkeypatch.setattr(toy_domain, "load", lambda: ungraded)
 
     report = evaluate(toy_domain.ENV_ID, {}, GOLD)

@@ -4,7 +4,7 @@ Everything here is made of public pieces. The id is `toy_domain:tool_envs_tests/
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -13,9 +13,10 @@ from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database
 from tool_envs.domain import Domain
 from tool_envs.env import ToolEnv
+from tool_envs.episode import Episode
 from tool_envs.errors import InfrastructureError
 from tool_envs.messages import ToolCall
-from tool_envs.reward import Ledger, grade
+from tool_envs.reward import Verdict, grade
 from tool_envs.schema import ToolSchema
 from tool_envs.simulators import ReplayUser, Turn
 from tool_envs.task import Task, TaskList
@@ -179,12 +180,12 @@ TASKS = (
 )
 
 
-def grade_desk(task: Task, database: Database, said: Sequence[str]) -> Ledger:
-    wanted = Database(database.base)
-    for call in task.actions:
+def grade_desk(episode: Episode) -> Verdict:
+    wanted = Database(episode.database.base)
+    for call in episode.task.actions:
         load().toolkit.call(wanted, call)
-    told = all(any(fact in text for text in said) for fact in task.facts)
-    return grade({"data": database.digest() == wanted.digest(), "told": told})
+    told = all(any(fact in text for text in episode.said) for fact in episode.task.facts)
+    return Verdict(grade({"data": episode.database.digest() == wanted.digest(), "told": told}))
 
 
 def scripted_user(task: Task, options: Mapping[str, Any]) -> ReplayUser:

@@ -1,12 +1,13 @@
 """What a domain supplies to an environment: one frozen bundle."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from tool_envs.database import BaseData, Database
+from tool_envs.episode import Episode
 from tool_envs.messages import Json
-from tool_envs.reward import Ledger
+from tool_envs.reward import Verdict
 from tool_envs.simulators import UserSimulator
 from tool_envs.task import Task, TaskSet
 from tool_envs.toolkit import Toolkit
@@ -14,8 +15,8 @@ from tool_envs.toolkit import Toolkit
 SimulatorFactory: TypeAlias = Callable[[Task, Mapping[str, Json]], UserSimulator]
 """Makes the user of one episode from its task and the options of `reset`."""
 
-Grader: TypeAlias = Callable[[Task, Database, Sequence[str]], Ledger]
-"""Grades an episode from its task, its final database and all that was said to the user. Changes nothing."""
+Grader: TypeAlias = Callable[[Episode], Verdict]
+"""Grades an episode that ended. Changes nothing."""
 
 Interface: TypeAlias = Literal["ours", "upstream"]
 """Whose tool descriptions and domain policy the agent sees: written here, or by the benchmark's authors."""

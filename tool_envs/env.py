@@ -245,7 +245,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
         key = splitmix64(self._key or 0, episode.number, 0, _USER_DRAW)
         turn = episode.user.reset(episode.task.goal, key)
-        message = Message(role="user", name="user", content=turn.text)
+        message = Message(role="user", name="user", content=turn.text, acts=turn.acts)
         episode.history.append(message)
         return message
 
@@ -312,7 +312,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         turn = episode.user.respond(text)
         if turn.ended:
             episode.ended_by = "user"
-        message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id)
+        message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id, acts=turn.acts)
         episode.history.append(message)
         return message
 
@@ -321,8 +321,11 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def _conclude(self, episode: Episode) -> Outcome | None:
         """How the episode ended, if it did."""
         if episode.ended_by:
-            ledger = self.domain.grade(episode.task, episode.database, episode.said)
-            return Outcome("completed", ledger.terminal, ledger, episode.ended_by, episode.steps)
+            verdict = self.domain.grade(episode)
+            reward = verdict.ledger.terminal
+            return Outcome(
+                "completed", reward, verdict.ledger, episode.ended_by, episode.steps, verdict.violations
+            )
         if episode.steps >= self.max_steps:
             return Outcome("truncated", 0.0, Ledger(terminal=0.0), "limit", episode.steps)
         return None

@@ -39,6 +39,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         code: For `tool`: the stable code of the agent's mistake, else None.
         aside: For `assistant`: text beside a call, seen by nobody; of what could not be read, all of it.
         thought: For `assistant`: what stood in `<think>`, seen by nobody.
+        acts: For `user`: the dialogue acts behind the words; for rules only, in no record.
         action: For `assistant`: the action exactly as it was given to `step` (text, or a JSON value).
     """
 
@@ -50,4 +51,5 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str | None = None
     aside: str = ""
     thought: str = ""
+    acts: tuple[Json, ...] = ()
     action: Json = None

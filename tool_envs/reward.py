@@ -44,6 +44,18 @@ class Outcome(msgspec.Struct, frozen=True):
     violations: list[dict[str, str | int]] = []
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    """What a grader says of an episode that ended.
+
+    Attributes:
+        ledger: The reward.
+        violations: Rules of the domain policy that were broken, each `{"rule": id, "step": index}`.
+    """
+
+    ledger: Ledger
+    violations: list[dict[str, str | int]] = []
+
+
 def grade(components: dict[str, bool]) -> Ledger:
     """The ledger of a terminal reward that is 1.0 when every component is met, else 0.0."""
     values = {name: float(met) for name, met in components.items()}

@@ -61,7 +61,7 @@ def load_domain(path: str | None, domain: str, split: str, data_digest: str | No
         tasks=TaskList(files.tasks),
         policy_text=files.policy or _our_policy(domain),
         simulators=_USERS,
-        grade=part.grader.grade,
+        grade=part.grader.grade_episode,
         grader_digest=digest({"grader": f"tau_bench/{domain}", "version": "1.0.0"}),
         load=load_domain,
         load_arguments=(path, domain, split, files.data.digest),

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from tool_envs.database import Database
+from tool_envs.episode import Episode
 from tool_envs.messages import ToolCall
-from tool_envs.reward import Ledger, grade
+from tool_envs.reward import Ledger, Verdict, grade
 from tool_envs.task import Task
 from tool_envs.tau_bench.data import Recent, TauData, changes
 
@@ -35,8 +36,12 @@ class Grader:
         self._tools = tools
         self._gold: Recent[tuple[str, str], EndState] = Recent(size)
 
+    def grade_episode(self, episode: Episode) -> Verdict:
+        """The reward of an episode that ended."""
+        return Verdict(self.grade(episode.task, episode.database, episode.said))
+
     def grade(self, task: Task, database: Database, said: Sequence[str]) -> Ledger:
-        """The reward of an episode that ended.
+        """The reward of an end state.
 
         Args:
             task: What was to be done.
