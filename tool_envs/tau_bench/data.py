@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import Generic, TypeVar, cast
 
 from tool_envs.database import BaseData, Database, Record
@@ -52,7 +53,7 @@ class TauData(BaseData):
         self._digest = digest
         self._json_texts: dict[tuple[str, str], str] = {}
         self._hash_texts: dict[tuple[str, str], str] = {}
-        self._part_texts: dict[tuple[str, str, str], str] = {}
+        self._part_texts: dict[tuple[Callable[[Json], str], str, str, str], str] = {}
         self._table_entries: dict[str, Mapping[str, str]] = {}
         self._table_texts: dict[str, str] = {}
 
@@ -85,21 +86,30 @@ class TauData(BaseData):
             text = self._table_texts[table] = _tuple_text([*self.table_entries(table).values()])
         return text
 
+    def changed_json_text(self, table: str, key: str, record: Record) -> str:
+        """The JSON text of a changed record; parts shared with the base record are made once."""
+        parts = [
+            f"{encode_basestring_ascii(field)}: {self._part_text(json.dumps, table, key, field, value)}"
+            for field, value in record.items()
+        ]
+        return f"{{{', '.join(parts)}}}"
+
     def changed_hash_text(self, table: str, key: str, record: Record) -> str:
         """The text of a changed record in the hash; parts shared with the base record are made once."""
-        base = self.tables[table].get(key, {})
-        parts = []
-        for field in sorted(record):
-            value = record[field]
-            shared = value is base.get(field)
-            text = self._part_text(table, key, field) if shared else hashable_text(value)
-            parts.append(f"({field!r}, {text})")
+        parts = [
+            f"({field!r}, {self._part_text(hashable_text, table, key, field, record[field])})"
+            for field in sorted(record)
+        ]
         return _tuple_text(parts)
 
-    def _part_text(self, table: str, key: str, field: str) -> str:
-        text = self._part_texts.get((table, key, field))
+    def _part_text(self, write: Callable[[Json], str], table: str, key: str, field: str, value: Json) -> str:
+        base = self.tables[table].get(key, {})
+        if field not in base or value is not base[field]:
+            return write(value)
+        place = (write, table, key, field)
+        text = self._part_texts.get(place)
         if text is None:
-            text = self._part_texts[(table, key, field)] = hashable_text(self.tables[table][key][field])
+            text = self._part_texts[place] = write(value)
         return text
 
 

@@ -213,7 +213,7 @@ def modify_pending_order_payment(data: Database, order_id: str, payment_method_i
         _add_to_balance(data, order["user_id"], payment_method_id, -amount)
     if "gift_card" in old_id:
         _add_to_balance(data, order["user_id"], old_id, amount)
-    return json.dumps(order)
+    return _base(data).changed_json_text("orders", order_id, order)
 
 
 @_named_as_upstream
@@ -299,13 +299,13 @@ def _details(data: Database, table: str, key: str) -> str | None:
         return None
     if record is data.base.tables[table][key]:
         return _base(data).json_text(table, key)
-    return json.dumps(record)
+    return _base(data).changed_json_text(table, key, record)
 
 
 def _put(data: Database, table: str, key: str, record: Record) -> str:
     """Store a record; its JSON text."""
     data.put(table, key, record)
-    return json.dumps(record)
+    return _base(data).changed_json_text(table, key, record)
 
 
 def _payment(kind: str, amount: float, method_id: str) -> Record:
