@@ -45,8 +45,8 @@ class Wish(msgspec.Struct, frozen=True):
     Attributes:
         kind: The family, as the language file of the domain knows it (`cancel`, `exchange`, `question` ...).
         tool: The write that fulfils it; empty when there is none (a question, a wish that the rules forbid).
-        accepted: Every set of arguments with which that write is right; they agree in what the user insists on.
-        words: Slot -> how the user says what they want in it ("my PayPal account", "the one with the kettle").
+        accepted: Every set of arguments with which that write is right; all have what the user insists on.
+        words: Slot -> how the user says what they want in it ("my PayPal account").
         opening: How they bring it up, a whole sentence made from `words`.
         fact: What they must be told, for a question.
         forbidden: The rules forbid it: a no is the right answer.

@@ -28,6 +28,11 @@ class ReplayUser:
         self._said = 0
 
     @property
+    def not_understood(self) -> int:
+        """0: it does not listen."""
+        return 0
+
+    @property
     def digest(self) -> str:
         """Digest of the turns."""
         return digest({"name": self.name, "version": self.version, "turns": list(self._turns)})

@@ -30,6 +30,10 @@ class UserSimulator(Protocol):
     """Grows with every change that can move a score."""
 
     @property
+    def not_understood(self) -> int:
+        """How many messages of the agent they did not understand so far."""
+
+    @property
     def digest(self) -> str:
         """Digest of all that decides its behaviour besides goal and key."""
 

@@ -10,7 +10,7 @@ import pytest
 import toy_domain
 from typer.testing import CliRunner
 
-from tool_envs.agents import AGENTS
+from tool_envs.agents import TRIVIAL
 from tool_envs.cli.app import app
 from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import read_trajectories
@@ -166,7 +166,7 @@ def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
     episodes = len(list(read_trajectories(tmp_path / "runs" / "demo.jsonl")))
     assert result.exit_code == 0
     assert "git clone https://github.com/sierra-research/tau-bench" in result.stdout
-    assert all(name in result.stdout for name in AGENTS)
+    assert all(name in result.stdout for name in TRIVIAL)
     assert f"{episodes} of {episodes} gold episodes" in result.stdout
 
 

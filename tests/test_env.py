@@ -180,6 +180,7 @@ def test_the_limit_truncates_even_a_solved_task():
         "ended_by": "limit",
         "steps": 2,
         "violations": [],
+        "not_understood": 0,
     }
 
 

@@ -134,6 +134,8 @@ class DeadLineUser:
     def __init__(self, fails_at: int) -> None:
         self._left = fails_at
 
+    not_understood = 0
+
     @property
     def digest(self) -> str:
         return digest({"name": self.name, "version": self.version})

@@ -1,7 +1,7 @@
 """What a domain supplies to an environment: one frozen bundle."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from tool_envs.database import BaseData, Database
@@ -22,6 +22,10 @@ Interface: TypeAlias = Literal["ours", "upstream"]
 """Whose tool descriptions and domain policy the agent sees: written here, or by the benchmark's authors."""
 
 
+Solver: TypeAlias = Callable[[Episode], Json]
+"""Says an agent's next action from the whole state of an episode, which the agent itself does not see."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Domain:
     """All that is the same for every episode; shared by them and never changed.
@@ -40,6 +44,8 @@ class Domain:
         interface: Whose tool descriptions and domain policy these are.
         reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.
         data_digest: Digest of a database.
+        oracle: Solves every task, from any state of an episode that can still be solved; None: there is none.
+        saboteurs: Rule id -> the oracle with one deviation, which breaks that rule and nothing else.
     """
 
     toolkit: Toolkit
@@ -54,6 +60,8 @@ class Domain:
     interface: Interface = "ours"
     reset_options: frozenset[str] = frozenset()
     data_digest: Callable[[Database], str] = Database.digest
+    oracle: Solver | None = None
+    saboteurs: Mapping[str, Solver] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Callable[..., "Domain"], tuple[Any, ...]]:
         return self.load, self.load_arguments

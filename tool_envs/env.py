@@ -2,6 +2,7 @@
 
 import copy
 import operator
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import gymnasium
@@ -15,7 +16,7 @@ from tool_envs.episode import Episode, EpisodeSnapshot
 from tool_envs.errors import Code, EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
 from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolResult
 from tool_envs.randomness import draw_below, splitmix64
-from tool_envs.reward import Ledger, Outcome
+from tool_envs.reward import Ledger, Outcome, Status
 from tool_envs.schema import ToolSchema
 from tool_envs.simulators import UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
@@ -322,12 +323,9 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         """How the episode ended, if it did."""
         if episode.ended_by:
             verdict = self.domain.grade(episode)
-            reward = verdict.ledger.terminal
-            return Outcome(
-                "completed", reward, verdict.ledger, episode.ended_by, episode.steps, verdict.violations
-            )
+            return _ended(episode, "completed", verdict.ledger, episode.ended_by, verdict.violations)
         if episode.steps >= self.max_steps:
-            return Outcome("truncated", 0.0, Ledger(terminal=0.0), "limit", episode.steps)
+            return _ended(episode, "truncated", Ledger(terminal=0.0), "limit")
         return None
 
 
@@ -344,8 +342,25 @@ def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
 
 
 def _failed(episode: Episode, failure: InfrastructureError) -> Outcome:
-    cause = type(failure).__name__
-    return Outcome("infrastructure", None, Ledger(terminal=None), cause, episode.steps)
+    return _ended(episode, "infrastructure", Ledger(terminal=None), type(failure).__name__)
+
+
+def _ended(
+    episode: Episode,
+    status: Status,
+    ledger: Ledger,
+    ended_by: str,
+    violations: Sequence[dict[str, str | int]] = (),
+) -> Outcome:
+    return Outcome(
+        status=status,
+        reward=ledger.terminal,
+        ledger=ledger,
+        ended_by=ended_by,
+        steps=episode.steps,
+        violations=list(violations),
+        not_understood=episode.user.not_understood,
+    )
 
 
 _NO_CALL = ToolCall("", {})

@@ -34,6 +34,7 @@ class Outcome(msgspec.Struct, frozen=True):
         ended_by: `user`, `agent` (an end tool), `limit`, or the failure's class name.
         steps: Actions taken: tool calls and messages of the agent, broken ones included.
         violations: Rules of the domain policy that were broken, each `{"rule": id, "step": index}`.
+        not_understood: Messages of the agent that the simulated user did not understand.
     """
 
     status: Status
@@ -42,6 +43,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ended_by: str
     steps: int
     violations: list[dict[str, str | int]] = []
+    not_understood: int = 0
 
 
 class Verdict(msgspec.Struct, frozen=True):

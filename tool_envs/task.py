@@ -19,16 +19,20 @@ class Task(msgspec.Struct, frozen=True, dict=True):
         goal: What the simulated user is told about their own wish (a JSON value of the domain's).
         actions: Calls that solve the task, in order.
         facts: What the user must be told.
+        family: What kind of task it is, for counts.
+        difficulty: 1 (easy) to 5; 0: not graded.
     """
 
     id: str
     goal: Json
     actions: tuple[ToolCall, ...]
     facts: tuple[str, ...] = ()
+    family: str = ""
+    difficulty: int = 0
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the content: goal, actions and facts; the id may change without it."""
+        """Digest of the content: goal, actions and facts; id and labels may change without it."""
         actions = [{"name": call.name, "arguments": call.arguments} for call in self.actions]
         return digest({"goal": self.goal, "actions": actions, "facts": list(self.facts)})
 

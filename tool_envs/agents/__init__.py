@@ -2,6 +2,6 @@
 
 from tool_envs.agents.agent import Agent, Policy, Script, play
 from tool_envs.agents.human import human
-from tool_envs.agents.scripted import AGENTS, load_agent
+from tool_envs.agents.scripted import AGENTS, TRIVIAL, load_agent
 
-__all__ = ["AGENTS", "Agent", "Policy", "Script", "human", "load_agent", "play"]
+__all__ = ["AGENTS", "TRIVIAL", "Agent", "Policy", "Script", "human", "load_agent", "play"]

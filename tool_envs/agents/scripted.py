@@ -1,13 +1,14 @@
-"""The gold agent, and the trivial agents that no sound task rewards.
+"""The gold agent, the oracle, and the trivial agents that no sound task rewards.
 
-`gold` and `dump` are privileged: they read the hidden task. All others see what any agent sees.
+`gold`, `oracle` and `dump` are privileged: they read the hidden task. All others see what any agent sees.
 """
 
 from collections.abc import Callable
 
 from tool_envs.agents.agent import Agent, Policy, Script, say, source_version
+from tool_envs.agents.guess import guess
 from tool_envs.env import Observation, ToolEnv
-from tool_envs.errors import UnknownNameError
+from tool_envs.errors import UnknownNameError, UsageError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.schema import Tool
 from tool_envs.schema.sampling import sample_value
@@ -98,19 +99,30 @@ def _as_action(call: ToolCall) -> Json:
     return {"name": call.name, "arguments": call.arguments}
 
 
+def _oracle(env: ToolEnv, _observation: Observation, _key: int) -> Script:
+    """The domain's own solver, which decides anew at each step."""
+    if env.domain.oracle is None:
+        raise UsageError("This environment has no oracle; `gold` plays the actions that its tasks come with.")
+    while True:
+        yield env.domain.oracle(env.episode)
+
+
 def _random(env: ToolEnv, _observation: Observation, key: int) -> Script:
     space = ToolCallSpace(env.schema, seed=key)
     while True:
         yield space.sample()
 
 
-AGENTS: dict[str, Policy] = {
-    "gold": _planned(_solve),
+TRIVIAL: dict[str, Policy] = {
     "silent": _talking(lambda _: _NOTHING),
     "transfer": _planned(_transfer),
     "refuse": _talking(lambda _: _REFUSAL),
     "repeat": _talking(lambda seen: (seen["role"] == "user" and seen["content"]) or _NOTHING),
     "dump": _planned(_tell_facts),
+    "guess": guess,
     "random": _random,
 }
-"""The scripted agents by name: the gold solution first, then the trivial ones."""
+"""The agents that no task may reward, by name."""
+
+AGENTS: dict[str, Policy] = {"gold": _planned(_solve), "oracle": _oracle, **TRIVIAL}
+"""All scripted agents by name."""

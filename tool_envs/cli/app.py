@@ -6,12 +6,14 @@ import gymnasium
 import typer
 from typer.core import TyperGroup
 
+from tool_envs.cli.audit import audit_environment
 from tool_envs.cli.demo import demo
 from tool_envs.cli.evaluate import evaluate_agent
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_file
 from tool_envs.cli.schema import schema_app
+from tool_envs.cli.tasks import list_tasks
 from tool_envs.errors import ReplayMismatchError, ToolEnvsError
 
 
@@ -37,6 +39,8 @@ app.command("list")(list_environments)
 app.command("play")(play_as_human)
 app.command("eval")(evaluate_agent)
 app.command("replay")(replay_file)
+app.command("tasks")(list_tasks)
+app.command("audit")(audit_environment)
 app.command("demo")(demo)
 app.add_typer(schema_app, name="schema")
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from tool_envs.agents import AGENTS, load_agent
+from tool_envs.agents import TRIVIAL, load_agent
 from tool_envs.cli.screen import Tick, console, progress, show_counts, show_rate, table_of
 from tool_envs.env import ToolEnv, as_line
 from tool_envs.evaluation import EpisodeResult, Report, evaluate
@@ -46,7 +46,7 @@ def demo(
         kwargs["path"] = str(path)
     with progress("playing and replaying") as tick:
         gold, conversation = _play_gold(kwargs, out, tick)
-        reports = [gold, *(evaluate(ENV_ID, kwargs, load_agent(name)) for name in AGENTS if name != "gold")]
+        reports = [gold, *(evaluate(ENV_ID, kwargs, load_agent(name)) for name in TRIVIAL)]
         speed = _measure(kwargs, _database_files(path))
         met = _replay(out, tick)
     _show_conversation(gold.results[0].task_id, conversation)

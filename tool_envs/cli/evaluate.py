@@ -15,6 +15,9 @@ from tool_envs.env import ToolEnv
 from tool_envs.evaluation import EpisodeResult, Report, evaluate
 from tool_envs.trajectory import TrajectoryWriter, record_episode
 
+MAX_NOT_UNDERSTOOD = 0.05
+"""Above this share of messages, a score says more about the user's understanding than about the agent."""
+
 
 def evaluate_agent(
     env_id: EnvId,
@@ -48,6 +51,12 @@ def evaluate_agent(
         typer.echo(json.dumps(report.to_json(), allow_nan=False))
     else:
         console().print(report_table(report))
+    if (report.not_understood_rate or 0) > MAX_NOT_UNDERSTOOD:
+        typer.echo(
+            f"warning: the user did not understand {report.not_understood_rate:.1%} of the agent's messages; "
+            "this agent needs a user that is a language model",
+            err=True,
+        )
 
 
 def report_table(report: Report) -> Table:
@@ -60,6 +69,7 @@ def report_table(report: Report) -> Table:
         ("mean steps", show_rate(report.mean_steps, 2)),
         ("episodes", f"{report.episodes}: {show_counts(report.outcomes)}"),
         ("agent's mistakes", show_counts(report.error_codes)),
+        ("not understood by the user", show_rate(report.not_understood_rate)),
         ("interface", f"interface: {report.interface}"),
         ("schema", f"{report.schema_version}, sha256 {report.schema_sha256[:12]}"),
         ("data", f"digest {report.data_digest[:12]}"),

@@ -20,6 +20,8 @@ OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
 """Called after each episode, while the environment holds it; its time is not counted. An episode of 0 steps,
 whose user could not be met, may not be the one that the environment holds."""
 
+_MANY_TASKS = 100_000
+
 # Numbers of the draws of one task.
 _EPISODE_DRAW, _AGENT_DRAW = 0, 1
 
@@ -47,11 +49,11 @@ def evaluate(
 
     Raises:
         UnknownNameError: There is no such environment, argument or task.
-        UsageError: The agent stopped before an episode ended.
+        UsageError: The agent stopped before an episode ended, or the split is endless and `tasks` is None.
     """
     with closing(make_env(env_id, kwargs)) as env:
         inner = unwrap(env)
-        indexes = range(len(inner.domain.tasks)) if tasks is None else tasks
+        indexes = _all_tasks(inner) if tasks is None else tasks
         for end in {min(indexes), max(indexes)} if indexes else ():
             inner.domain.tasks[end]  # an unknown one is refused before the first episode
         results, seconds = [], 0.0
@@ -74,6 +76,13 @@ def evaluate(
         )
 
 
+def _all_tasks(env: ToolEnv) -> Sequence[int]:
+    count = len(env.domain.tasks)
+    if count > _MANY_TASKS:
+        raise UsageError(f"This split has {count} tasks, as good as endless. Say how many to play.")
+    return range(count)
+
+
 def _play_task(env: gymnasium.Env[Any, Any], agent: Agent, index: int, seed: int) -> EpisodeResult:
     inner = unwrap(env)
     # 53 bits: every reader of a record takes it exactly.
@@ -93,8 +102,13 @@ def _play_task(env: gymnasium.Env[Any, Any], agent: Agent, index: int, seed: int
 
 
 def _count(env: ToolEnv) -> dict[str, Any]:
-    codes = Counter(message.code for message in env.episode.history if message.code)
-    return {"steps": env.episode.steps, "error_codes": dict(codes)}
+    history = env.episode.history
+    return {
+        "steps": env.episode.steps,
+        "error_codes": dict(Counter(message.code for message in history if message.code)),
+        "said": len(env.episode.said),
+        "not_understood": env.episode.user.not_understood,
+    }
 
 
 def _describe(env: ToolEnv) -> dict[str, Any]:

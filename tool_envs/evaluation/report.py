@@ -22,6 +22,8 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
         reward: 0.0 or 1.0; None when it was not graded: it then counts nowhere.
         steps: Actions taken; 0 when the user could not even be met.
         error_codes: How often each kind of agent's mistake was answered.
+        said: Messages of the agent to the user.
+        not_understood: How many of them the user did not understand.
     """
 
     index: int
@@ -31,6 +33,8 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
     reward: float | None
     steps: int
     error_codes: dict[str, int] = {}
+    said: int = 0
+    not_understood: int = 0
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +59,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         mean_steps: Mean steps of the episodes that did not fail for the infrastructure; None without any.
         outcomes: How many episodes ended in each way.
         error_codes: How often each kind of agent's mistake was answered.
+        not_understood_rate: Share of the agent's messages that the user did not understand; None: no message.
         seconds: Time that playing took.
         results: The episodes, in the order of their tasks.
     """
@@ -77,6 +82,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     mean_steps: float | None
     outcomes: dict[str, int]
     error_codes: dict[str, int]
+    not_understood_rate: float | None
     seconds: float
     results: tuple[EpisodeResult, ...]
 
@@ -99,8 +105,15 @@ def summarise(results: Sequence[EpisodeResult]) -> dict[str, Any]:
         "mean_steps": _mean(played),
         "outcomes": dict(sorted(Counter(result.status for result in results).items())),
         "error_codes": dict(sorted(codes.items())),
+        "not_understood_rate": _share(
+            sum(result.not_understood for result in results), sum(result.said for result in results)
+        ),
         "results": tuple(results),
     }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -20,6 +20,11 @@ class StopTokenUser:
         self.name, self.version = inner.name, inner.version
 
     @property
+    def not_understood(self) -> int:
+        """What the inner simulator did not understand."""
+        return self._inner.not_understood
+
+    @property
     def digest(self) -> str:
         """The inner simulator's digest."""
         return self._inner.digest

@@ -1,0 +1,126 @@
+"""Audits an environment: the oracle solves its tasks, trivial agents do not, and breaking a rule costs all."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+
+import msgspec
+
+from tool_envs.agents import TRIVIAL, Agent, Script, load_agent
+from tool_envs.domain import Solver
+from tool_envs.env import Observation, ToolEnv, unwrap
+from tool_envs.evaluation.environments import make_env
+from tool_envs.evaluation.evaluate import evaluate
+from tool_envs.evaluation.report import EpisodeResult
+from tool_envs.messages import Json
+from tool_envs.reward import Outcome
+
+RULES = "rules"
+"""The component of a ledger that a broken rule leaves unmet."""
+
+
+Judge = Callable[[Outcome], str]
+"""What is wrong with an outcome; empty when nothing is."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What an audit found about one agent.
+
+    Attributes:
+        agent: The agent: `oracle`, a trivial one, or `saboteur: RULE`.
+        expected: What its episodes must be like, in words.
+        episodes: How many were played.
+        solved: How many earned 1.0.
+        problems: Task ids with what is wrong about them; none: all is as it must be.
+    """
+
+    agent: str
+    expected: str
+    episodes: int
+    solved: int
+    problems: tuple[str, ...]
+
+
+def audit(env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int = 0) -> Iterator[Finding]:
+    """Play the oracle, the trivial agents and the saboteurs over tasks; one finding for each.
+
+    Args:
+        env_id: The environment; its domain has an oracle.
+        kwargs: Its arguments.
+        tasks: Indexes of the tasks.
+        seed: As `evaluate`.
+    """
+    with closing(make_env(env_id, kwargs)) as env:
+        saboteurs = unwrap(env).domain.saboteurs
+    yield _play(env_id, kwargs, tasks, seed, load_agent("oracle"), "reward 1.0", _must_solve)
+    for name in TRIVIAL:
+        yield _play(env_id, kwargs, tasks, seed, load_agent(name), "reward 0.0", _must_fail)
+    for rule, solver in saboteurs.items():
+        yield _sabotage(env_id, kwargs, tasks, seed, rule, solver)
+
+
+def _play(
+    env_id: str,
+    kwargs: Mapping[str, Json],
+    tasks: Sequence[int],
+    seed: int,
+    agent: Agent,
+    expected: str,
+    judge: Judge,
+) -> Finding:
+    problems: list[str] = []
+
+    def note(env: ToolEnv, result: EpisodeResult) -> None:
+        problem = judge(env.outcome) if env.outcome else "no outcome"
+        if problem:
+            problems.append(f"{result.task_id}: {problem}")
+
+    report = evaluate(env_id, kwargs, agent, tasks=tasks, seed=seed, on_episode=note)
+    solved = sum(result.reward == 1.0 for result in report.results)
+    return Finding(agent.name, expected, report.episodes, solved, tuple(problems))
+
+
+def _must_solve(outcome: Outcome) -> str:
+    return "" if outcome.reward == 1.0 else f"reward {outcome.reward}, {_why(outcome)}"
+
+
+def _must_fail(outcome: Outcome) -> str:
+    return f"reward {outcome.reward}" if outcome.reward else ""
+
+
+def _sabotage(
+    env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int, rule: str, solver: Solver
+) -> Finding:
+    """A saboteur earns 0.0 where its deviation has a place, for its rule alone; else it is the oracle."""
+    broke = 0
+
+    def judge(outcome: Outcome) -> str:
+        nonlocal broke
+        broken = {violation["rule"] for violation in outcome.violations}
+        broke += bool(broken)
+        unmet = {name for name, value in outcome.ledger.components.items() if value != 1.0}
+        if not broken:
+            return _must_solve(outcome)
+        if outcome.reward or broken != {rule} or unmet != {RULES}:
+            return f"expected reward 0.0 for {rule} alone; reward {outcome.reward}, {_why(outcome)}"
+        return ""
+
+    finding = _play(env_id, kwargs, tasks, seed, _as_agent(rule, solver), "0.0 for its rule alone", judge)
+    if not broke:
+        finding = msgspec.structs.replace(finding, problems=("no task has a place for it",))
+    return finding
+
+
+def _as_agent(rule: str, solver: Solver) -> Agent:
+    def policy(env: ToolEnv, _observation: Observation, _key: int) -> Script:
+        while True:
+            yield solver(env.episode)
+
+    return Agent(f"saboteur: {rule}", "audit", policy)
+
+
+def _why(outcome: Outcome) -> str:
+    unmet = [name for name, value in outcome.ledger.components.items() if value != 1.0]
+    broken = [f"{violation['rule']} at step {violation['step']}" for violation in outcome.violations]
+    return (
+        f"{outcome.status}; unmet: {', '.join(unmet) or 'nothing'}; broken: {', '.join(broken) or 'nothing'}"
+    )

@@ -1,0 +1,1 @@
+"""An online store: customers, orders, products, and the tools of its customer service."""
