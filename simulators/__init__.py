@@ -2,5 +2,6 @@
 
 from tool_envs.simulators.replay import ReplayUser
 from tool_envs.simulators.turn import Turn, UserSimulator
+from tool_envs.simulators.understanding import understand
 
-__all__ = ["ReplayUser", "Turn", "UserSimulator"]
+__all__ = ["ReplayUser", "Turn", "UserSimulator", "understand"]

@@ -1,5 +1,6 @@
 """How agents speak in booking (flights)."""
 
+import re
 from types import MappingProxyType
 
 from tool_envs.simulators.goal import Value
@@ -7,76 +8,96 @@ from tool_envs.simulators.language import IdPattern, Language, Verb, groups
 
 _NOUNS = groups(
     {
-        "email": r"\be-?mail(?: address)?\b(?! with)(?! or any other place)",
-        "user_id": r"\buser(?: |-|_)?id|\busername",
-        "reservation_id": r"\b(?:reservation|booking|confirmation)(?: |-|_)?(?:ids?\b|numbers?\b|codes?\b)",
+        "email": r"e-?mail(?: address)?\b(?! with)(?! or any other place)",
+        "user_id": r"user(?: |-|_)?id|username",
+        "reservation_id": r"(?:reservation|booking|confirmation)(?: |-|_)?(?:ids?\b|numbers?\b|codes?\b)",
         "payment_method": (
-            r"\bpayment (?:method|option|source)s?\b|\bmethod of payment\b"
-            r"|\bhow (?:would you like|you(?:'d| would) like|do you want|you want) to pay"
-            r"|\b(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit |gift )?card\b|\bpay with\b"
+            r"payment (?:method|option|source)s?\b|method of payment\b|how (?:would you like|you(?:'d"
+            r"| would) like|do you want|you want) to pay|(?:use|using|with|on|to) (?:the|your) (?:same"
+            r"|original) (?:credit |gift )?card\b|pay with\b|use (?:the|your|this|that"
+            r"|an?) (?:\w+ ){0,2}(?:cards?|certificates?|paypal)\b"
         ),
-        "reason": r"\breasons?\b|\bwhy (?:would you|you(?:'d| would)|do you|you)",
-        "dob": r"\b(?:dates? of birth|birth ?dates?|dobs?)\b",
+        "reason": r"reasons?\b|why (?:would you|you(?:'d| would)|do you|you)",
+        "dob": r"(?:dates? of birth|birth ?dates?|dobs?)\b",
         "passengers": (
-            r"\bpassengers?(?:'s?)? (?:details?|information|info|names?)\b|\bpassengers\b|\b(?:each|the|new) passengers?\b"
+            r"passengers?(?:'s?)? (?:details?|information|info|names?)\b|passengers\b|(?:each|the"
+            r"|new) passengers?\b"
         ),
-        "name": r"\b(?:full |first |last |your |first and last )names?\b",
-        "zip": r"\b(?:zip|postal) ?codes?\b",
-        "trip_type": r"\btrip type\b|\btype of trip\b|\bone[- ]way or (?:a )?round[- ]trip\b",
-        "cabin": r"\bcabin(?: class)?\b|\bclass of (?:service|travel)\b|\b(?:preferred|which|what) class\b",
-        "date": r"\bdates?\b(?! of birth)|\bwhen (?:would|do) you\b|\bwhat day\b",
-        "origin": r"\borigin\b|\bdeparture (?:city|airport|location)\b|\bdepart(?:ing)? from\b|\bflying from\b",
-        "destination": r"\bdestination\b|\barrival (?:city|airport)\b|\bwhere (?:would|do) you\b|\bfly(?:ing)? to\b",
+        "name": r"(?:full |first |last |your |first and last )names?\b",
+        "zip": r"(?:zip|postal) ?codes?\b",
+        "trip_type": r"trip type\b|type of trip\b|one[- ]way or (?:a )?round[- ]trip\b",
+        "cabin": r"cabin(?: class)?\b|class of (?:service|travel)\b|(?:preferred|which|what) class\b",
+        "date": r"dates?\b(?! of birth)|when (?:would|do) you\b|what day\b",
+        "origin": (
+            r"origin\b|departure (?:city|airport|location)\b|(?:depart|fly|travel|leav)(?:e|ing)? from\b"
+        ),
+        "destination": (
+            r"destination\b|arrival (?:city|airport)\b|where (?:would|do) you\b(?! (?:like "
+            r"|want )?to \w+ from\b(?! and))|fly(?:ing)? to\b|and to\b"
+        ),
         "flights": (
-            r"\bflight (?:numbers?|details?|options?|preferences?|segments?)\b"
-            r"|\b(?:new|preferred|specific|desired) flights?\b"
+            r"flight (?:numbers?|details?|options?|preferences?|segments?)\b"
+            r"|(?<!for the )(?<!of the )(?<!on the )(?:new|preferred|specific|desired) flights?\b"
+            r"|preferences? for the (?:new )?flights?\b"
         ),
-        "baggage": r"\bbag(?:s|gages?)?\b|\bluggage\b",
-        "insurance": r"\binsurance\b",
-        "amount": r"\b(?:total |available |remaining )?(?:amounts?|balances?)\b",
+        "baggage": r"bag(?:s|gages?)?\b|luggage\b",
+        "insurance": r"insurance\b",
+        "amount": (
+            r"(?<!for the )(?:total |exact |available )amounts?\b|amount (?:you|available)\b|how much\b"
+            r"|balances?\b"
+        ),
     }
 )
 
 _OPTIONS = groups(
     {
-        "payment_method": r"\bpayment (?:method|option)s?\b|\bgift cards?\b|\bcredit cards?\b|\bcertificates?\b",
-        "reservation_id": r"\breservations?\b|\bbookings?\b",
-        "flights": r"\bflights?\b|\boptions?\b|\bitinerar",
+        "payment_method": r"payment (?:method|option)s?\b|gift cards?\b|credit cards?\b|certificates?\b",
+        "reservation_id": r"reservations?\b|bookings?\b",
+        "flights": r"flights?\b|options?\b|itinerar",
     }
 )
 
 _OBJECTS = groups(
     {
-        "update_reservation_passengers": r"\bpassengers?\b(?! to (?:economy|business|basic))",
-        "update_reservation_baggages": r"\bbag(?:s|gages?)?\b|\bluggage\b",
-        "update_reservation_flights": r"\bflights?\b|\bcabin\b|\bclass\b|\beconomy\b|\bbusiness\b|\breservations?\b",
+        "update_reservation_passengers": r"passengers?\b(?! to (?:economy|business|basic))",
+        "update_reservation_baggages": r"bag(?:s|gages?)?\b|luggage\b",
+        "update_reservation_flights": r"flights?\b|cabin\b|class\b|economy\b|business\b|reservations?\b",
     }
 )
 
-_ACTS = (
-    r"cancel\w*|refund\w*|modif\w+|chang(?:e|ing)\w*|updat(?:e|ing)\w*|switch\w*|replac\w+|upgrad\w+|downgrad\w+"
-    r"|book\w*|rebook\w*|add(?:ing)?|remov\w+|transfer\w*|us(?:e|ing) (?:your|the|this)|process\w*|issu\w+"
-    r"|send\w*|apply\w*|speak|connect\w*"
+_ACTS = re.compile(
+    r"\b(?:cancel\w*|refund\w*|modif\w+|chang(?:e|ing)\w*|updat(?:e|ing)\w*|switch\w*|replac\w+|upgrad\w+"
+    r"|downgrad\w+|book\w*|rebook\w*|add(?:ing)?|remov\w+|transfer\w*|using (?:your|the|this)|process\w*"
+    r"|issu\w+|send\w*|apply\w*|speak|connect\w*)\b"
 )
 
 BOOKING = Language(
     domain="booking",
     nouns=_NOUNS,
     options=_OPTIONS,
+    fixed=groups(
+        {
+            "cabin": (r"economy\b|business\b|first class\b"),
+            "trip_type": r"one[- ]way\b|round[- ]trip\b",
+            "reason": r"change of plans?\b|other reasons?\b",
+        }
+    ),
     acts=_ACTS,
     verbs=groups(
         {
-            "transfer": r"\btransferr?(?:ing|red|s)?\b|\bhuman agent|\bconnect(?:ing)? you (?:to|with)\b",
+            "transfer": r"transferr?(?:ing|red|s)?\b|human agent|connect(?:ing)? you (?:to|with)\b",
             "certificate": (
-                r"\b(?:issu|send|offer)\w* (?:you |a |an |the |travel |\$\d+ )*(?:certificate|voucher)|\bcompensation\b"
+                r"(?:issu|send|offer)\w* (?:you |a |an |the |travel |\$\d+ )*(?:certificate|voucher)"
+                r"|compensation\b"
             ),
-            "bags": r"\badd(?:ing|ed)? (?:\w+ ){0,4}(?:bags?|baggages?|luggage)\b",
-            "cabin": r"\b(?:up|down)grad",
-            "cancel": r"\bcancell?(?:ing|ation|ed)?\b(?! flight)",
+            "bags": r"add(?:ing|ed)? (?:\w+ ){0,4}(?:bags?|baggages?|luggage)\b",
+            "cabin": r"(?:up|down)grad",
+            "cancel": r"cancell?(?:ing|ation|ed)?\b(?! flight)",
             "change": (
-                r"\b(?:modif|chang(?:e|ing|ed)\b|updat(?:e|ing|ed)\b|switch|correct(?:ing|ed)\b|replac(?:e|ing|ed)\b)"
+                r"(?:modif|chang(?:e|ing|ed)\b|updat(?:e|ing|ed)\b|switch|correct(?:ing|ed)\b|replac(?:e"
+                r"|ing|ed)\b)"
             ),
-            "book": r"\b(?:re)?book(?:ing|ed)?\b(?! window)",
+            "book": r"(?:re)?book(?:ing|ed)?\b(?! window)",
         }
     ),
     writes=MappingProxyType(
@@ -102,10 +123,10 @@ BOOKING = Language(
     ),
     kinds=MappingProxyType(
         {
-            "flight": IdPattern(("flight_number",), upper=True),
-            "payment": IdPattern(("payment_id",)),
+            "flight": IdPattern(("flight_number",), option="flights", upper=True),
+            "payment": IdPattern(("payment_id",), option="payment_method"),
             "user": IdPattern(("user_id",)),
-            "reservation": IdPattern(("reservation_id",), upper=True),
+            "reservation": IdPattern(("reservation_id",), option="reservation_id", upper=True),
         }
     ),
     values=MappingProxyType(

@@ -50,6 +50,7 @@ class Wish(msgspec.Struct, frozen=True):
         opening: How they bring it up, a whole sentence made from `words`.
         fact: What they must be told, for a question.
         forbidden: The rules forbid it: a no is the right answer.
+        evidence: Ids of the records that an agent must have looked up to know the answer, or that it is no.
         otherwise: What they want instead after a no, or when it turns out impossible.
     """
 
@@ -60,6 +61,7 @@ class Wish(msgspec.Struct, frozen=True):
     opening: str = ""
     fact: Fact | None = None
     forbidden: bool = False
+    evidence: tuple[str, ...] = ()
     otherwise: "Wish | None" = None
 
 

@@ -13,8 +13,8 @@ class Verb(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         tool: The write that the word alone means.
-        objects: Where one word serves several writes ("change"), the things changed, as named groups; the first
-            one that stands after the word decides.
+        objects: Where one word serves several writes ("change"), the things changed, as named groups; the
+            first one that stands after the word decides.
     """
 
     tool: str
@@ -26,11 +26,13 @@ class IdPattern(msgspec.Struct, frozen=True, eq=False):
 
     Attributes:
         slots: The arguments that hold such ids; one that no lexicon knows goes to the first.
+        option: The slot in which an agent lets the user choose among such ids.
         prefix: What its value has in front that the text may lack ("#").
         upper: Its letters are capitals.
     """
 
     slots: tuple[str, ...]
+    option: str = ""
     prefix: str = ""
     upper: bool = False
 
@@ -42,7 +44,8 @@ class Language(msgspec.Struct, frozen=True, eq=False):
         domain: Whose words these are.
         nouns: What an agent can ask the user for; the groups are slots.
         options: What an agent can let the user choose from; the groups are slots.
-        acts: Words for something with consequences, such as a user must say yes to (a pattern's text).
+        fixed: Values that everybody may choose from (cabin classes); the groups are slots.
+        acts: Words for something with consequences, such as a user must say yes to.
         verbs: The words for writes; the groups are the keys of `writes`.
         writes: Group of `verbs` -> what it means.
         objects: All `Verb.objects` in one, for a change whose object stands elsewhere.
@@ -55,7 +58,8 @@ class Language(msgspec.Struct, frozen=True, eq=False):
     domain: str
     nouns: re.Pattern[str]
     options: re.Pattern[str]
-    acts: str
+    fixed: re.Pattern[str]
+    acts: re.Pattern[str]
     verbs: re.Pattern[str]
     writes: Mapping[str, Verb]
     objects: re.Pattern[str]
@@ -66,5 +70,10 @@ class Language(msgspec.Struct, frozen=True, eq=False):
 
 
 def groups(table: Mapping[str, str]) -> re.Pattern[str]:
-    """One pattern with a named group per entry; where several match at one place, the first entry wins."""
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in table.items()))
+    """One pattern with a named group per entry, each from the start of a word; the first that fits wins."""
+    return words(*(f"(?P<{name}>{pattern})" for name, pattern in table.items()))
+
+
+def words(*alternatives: str) -> re.Pattern[str]:
+    """A pattern of alternatives that all begin where a word does (which is quick to look for)."""
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})")

@@ -1,5 +1,6 @@
 """How agents speak in retail."""
 
+import re
 from types import MappingProxyType
 
 from tool_envs.simulators.goal import Value
@@ -7,82 +8,88 @@ from tool_envs.simulators.language import IdPattern, Language, Verb, groups
 
 _NOUNS = groups(
     {
-        "email": r"\be-?mail\b(?! with)",
-        "user_id": r"\buser(?: |-|_)?id|\busername",
-        "order_id": r"\border(?: |-|_)?(?:ids?\b|numbers?\b|#)|\bids? of (?:the|your) orders?\b",
+        "email": r"e-?mail\b(?: address(?:es)?)?(?! with)",
+        "user_id": r"user(?: |-|_)?id|username",
+        "order_id": r"order(?: |-|_)?(?:ids?\b|numbers?\b|#)(?!:? ?#?w\d)|ids? of (?:the|your) orders?\b",
         "address": (
-            r"\baddress(?:es)?\b(?! on file)|\bstreet\b|\bwhere (?:should|would you like|you(?:'d| would) like)[^,.?]* "
-            r"(?:shipped|sent|delivered|it)\b"
+            r"address(?:es)?\b(?! on file)|street\b|where (?:should|would you like|you(?:'d"
+            r"| would) like)[^,.?]* (?:shipped|sent|delivered|it)\b"
         ),
-        "name": r"\b(?:full |first |last |your |first and last )names?\b|\bname and (?:zip|postal)",
-        "zip": r"\b(?:zip|postal|post) ?codes?\b|\bzip\b",
+        "name": r"(?:full |first |last |your |first and last )?names?\b(?! of)",
+        "zip": r"(?:zip|postal|post) ?codes?\b|zip\b",
         "payment_method": (
-            r"\bpayment (?:method|option|source)s?\b|\brefund (?:method|preference)s?\b|\bmethod of payment\b"
-            r"|\bhow (?:would you like|you(?:'d| would) like|do you want|you want) (?:to pay|to be refunded|to receive"
-            r"|the refund|your refund)|\bwhere (?:would you like|you(?:'d| would) like) (?:the|your) refund"
-            r"|\b(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit |gift )?card\b|\bpay with\b"
+            r"payment (?:method|option|source)s?\b|refund (?:method|preference)s?\b|method of payment\b"
+            r"|how (?:would you like|you(?:'d| would) like|do you want|you want) (?:to pay|to be refunded"
+            r"|to receive|the refund|your refund)|where (?:would you like|you(?:'d| would) like) (?:the"
+            r"|your) refund|(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit "
+            r"|gift )?card\b|pay with\b|use (?:the|your|this|that|an?) (?:\w+ ){0,2}(?:cards?"
+            r"|certificates?|paypal)\b"
         ),
-        "reason": r"\breasons?\b|\bwhy (?:would you|you(?:'d| would)|do you|you)",
+        "reason": r"reasons?\b|why (?:would you|you(?:'d| would)|do you|you)",
         "new_item": (
-            r"\bnew (?:item|product|option|version|variant|size|colou?r|style)s?\b"
-            r"|\bitem ids? of the new\b|\b(?:item |specific |preferred |desired )options?\b"
-            r"|\boptions? (?:for|you)\b|\b(?:preferred|desired) (?:item|size|colou?r|style|material)s?\b"
-            r"|\bwhat (?:size|colou?r|style|material|options?|features?|specifications?)\b|\bspecifications?\b"
-            r"|\b(?:exchange|change|switch|swap)(?: (?:it|them|this|these))? (?:for|to)\b"
+            r"new (?:item|product|option|version|variant|size|colou?r|style)s?\b|(?:the )?item ids? (?:of"
+            r"|for) (?:the|your) new\b|(?:the )?(?:specific )?(?:item |specific |preferred "
+            r"|desired )options?\b|options? (?:for|you)\b|(?:preferred|desired) (?:item|size|colou?r"
+            r"|style|material)s?\b|what (?:size|colou?r|style|material|options?|features?"
+            r"|specifications?)\b|specifications?\b|(?:exchange|change|switch|swap)(?: (?:it|them|this"
+            r"|these))? (?:for|to)\b"
         ),
         "item": (
-            r"\bitems?(?: |-|_)?ids?\b|\bproduct (?:id|name|type)s?\b|\b(?:the|specific|exact|your) items?\b"
-            r"|\bitems? (?:you|would|do)\b|\b(?:which|what|all) items?\b"
+            r"items?(?: |-|_)?ids?\b|product (?:id|name|type)s?\b|(?<!for )(?<!of )(?<!containing )(?:the"
+            r"|specific|exact|your) items?\b|(?<!for the )(?<!of the )(?<!containing the )items? (?:you"
+            r"|would|do)\b|(?:which|what|all) items?\b"
         ),
     }
 )
 
 _OPTIONS = groups(
     {
-        "payment_method": r"\bpayment (?:method|option)s?\b|\bpaypal\b|\bgift cards?\b|\bcredit cards?\b|\brefund(?:ed)?\b",
-        "order_id": r"\borders?\b",
-        "new_item": (
-            r"\boptions?\b|\bversions?\b|\bvariants?\b|\bnew\b|\bmodels?\b|\bsizes?\b|\bcolou?rs?\b|\bstyles?\b"
+        "payment_method": (
+            r"payment (?:method|option)s?\b|paypal\b|gift cards?\b|credit cards?\b|refund(?:ed)?\b"
         ),
-        "item": r"\bitems?\b|\bproducts?\b",
+        "order_id": r"orders?\b",
+        "new_item": (r"options?\b|versions?\b|variants?\b|new\b|models?\b|sizes?\b|colou?rs?\b|styles?\b"),
+        "item": r"items?\b|products?\b",
     }
 )
 
 _OBJECTS = groups(
     {
         "modify_user_address": (
-            r"\b(?:default|profile|account|home|primary|personal|user)(?:'s)? (?:shipping |mailing |delivery )?address"
-            r"|\baddress (?:(?:in|on|of|for|saved in) (?:your|the|my) (?:user )?(?:profile|account)|on file)"
-            r"|\b(?:profile|account)\b"
+            r"(?:default|profile|account|home|primary|personal|user)(?:'s)? (?:shipping |mailing "
+            r"|delivery )?address|address (?:(?:in|on|of|for|saved in) (?:your|the"
+            r"|my) (?:user )?(?:profile|account)|on file)|(?:profile|account)\b"
         ),
-        "modify_pending_order_address": r"\baddress|\bshipped to\b",
-        "modify_pending_order_payment": r"\bpayment(?: method)?\b|\bpaid with\b",
-        "modify_pending_order_items": r"\bitems?\b|\boptions?\b",
+        "modify_pending_order_address": r"address|shipped to\b",
+        "modify_pending_order_payment": r"payment(?: method)?\b|paid with\b",
+        "modify_pending_order_items": r"items?\b|options?\b",
     }
 )
 
-_ACTS = (
-    r"cancel\w*|return\w*|exchang\w*|refund\w*|modif\w+|chang(?:e|ing)\w*|updat(?:e|ing)\w*|switch\w*|swap\w*|replac\w+"
-    r"|transfer\w*|us(?:e|ing) (?:your|the|this)|process\w*|initiat\w+|submit\w*|plac(?:e|ing)|apply\w*|speak|connect\w*"
+_ACTS = re.compile(
+    r"\b(?:cancel\w*|return\w*|exchang\w*|refund\w*|modif\w+|chang(?:e|ing)\w*|updat(?:e|ing)\w*"
+    r"|switch\w*|swap\w*|replac\w+|transfer\w*|using (?:your|the|this)|process\w*|initiat\w+|submit\w*"
+    r"|plac(?:e|ing)|apply\w*|speak|connect\w*)\b"
 )
 
 RETAIL = Language(
     domain="retail",
     nouns=_NOUNS,
     options=_OPTIONS,
+    fixed=groups({"reason": r"no longer needed\b|mistake\b"}),
     acts=_ACTS,
     verbs=groups(
         {
-            "transfer": r"\btransferr?(?:ing|red|s)?\b|\bhuman agent|\bconnect(?:ing)? you (?:to|with)\b",
-            "address": r"\baddress (?:change|update|modification|correction)",
-            "payment": r"\bpayment(?: method)? (?:change|update|modification|switch)",
-            "items": r"\bitems? (?:change|update|modification|swap)s?\b",
-            "cancel": r"\bcancel(?!l?ed order)",
-            "back": r"\b(?<!to )(?<!can )return(?!ed order)(?!ing customer)|(?<=like to )return|(?<=want to )return|(?<=wish to )return",
-            "exchange": r"\bexchang",
+            "transfer": r"transferr?(?:ing|red|s)?\b|human agent|connect(?:ing)? you (?:to|with)\b",
+            "address": r"address (?:change|update|modification|correction)",
+            "payment": r"payment(?: method)? (?:change|update|modification|switch)",
+            "items": r"items? (?:change|update|modification|swap)s?\b",
+            "cancel": r"cancel(?!l?ed order)",
+            "back": r"(?<!how to )return(?!ed order)(?!ing customer)",
+            "exchange": r"exchang",
             "change": (
-                r"\b(?:modif(?!ied\))|chang(?:e|ing|ed)\b|updat(?:e|ing|ed)\b|switch|swap|correct(?:ing|ed)\b"
-                r"|replac(?:e|ing|ed)\b)"
+                r"(?:modif(?!ied\))|chang(?:e|ing|ed)\b|updat(?:e|ing|ed)\b|switch|swap|correct(?:ing"
+                r"|ed)\b|replac(?:e|ing|ed)\b)"
             ),
         }
     ),
@@ -111,9 +118,9 @@ RETAIL = Language(
     ),
     kinds=MappingProxyType(
         {
-            "order": IdPattern(("order_id",), prefix="#", upper=True),
-            "item": IdPattern(("item_ids", "new_item_ids", "product_id")),
-            "payment": IdPattern(("payment_method_id",)),
+            "order": IdPattern(("order_id",), option="order_id", prefix="#", upper=True),
+            "item": IdPattern(("item_ids", "new_item_ids", "product_id"), option="new_item"),
+            "payment": IdPattern(("payment_method_id",), option="payment_method"),
             "zip": IdPattern(("zip",)),
             "user": IdPattern(("user_id",)),
         }

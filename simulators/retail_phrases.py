@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tool_envs.messages import Json
 from tool_envs.simulators.phrasing import Phrases, join
+from tool_envs.simulators.retail_language import RETAIL
 
 _ADDRESS = ("address1", "address2", "city", "state", "zip", "country")
 
@@ -27,8 +28,8 @@ def _fields(arguments: Mapping[str, Json], words: Mapping[str, str]) -> dict[str
     }
 
 
-RETAIL = Phrases(
-    domain="retail",
+RETAIL_PHRASES = Phrases(
+    language=RETAIL,
     slots={
         "email": ("email",),
         "name": ("first_name", "last_name"),
@@ -65,14 +66,6 @@ RETAIL = Phrases(
         "reason": "the reason",
         "address": "the new address",
     },
-    additions={
-        "order_id": "the order is {words}",
-        "item": "the item is {words}",
-        "new_item": "what I want instead is {words}",
-        "payment_method": "please use {words}",
-        "reason": "the reason: {words}",
-        "address": "the address is {words}",
-    },
     wants={
         "order_id": "the order I mean is {words}",
         "item": "what I mean is {words}",
@@ -85,23 +78,23 @@ RETAIL = Phrases(
     deeds={
         "cancel_pending_order": (
             'cancel order {order} with the reason "{reason}"',
-            "cancel the whole order {order} (reason: {reason})",
-            "cancel your pending order {order}, reason: {reason}",
+            "cancel the whole order {order}, with {reason} as the reason",
+            "cancel your pending order {order} for the reason {reason}",
         ),
         "return_delivered_order_items": (
             "return {items} from order {order} and refund you through {payment}",
-            "return these items of order {order}: {items}, with the refund going to {payment}",
-            "request a return for order {order} of {items}, refunded to {payment}",
+            "process the return of {items} from order {order}, with the refund going to {payment}",
+            "initiate the return of {items} from order {order} with the refund to {payment}",
         ),
         "exchange_delivered_order_items": (
             "exchange {pairs} in order {order}, with any price difference going through {payment}",
-            "exchange these items of your delivered order {order}: {pairs}, settling any price difference with {payment}",
-            "request an exchange in order {order} of {pairs}, with {payment} for any price difference",
+            "exchange {pairs} in your delivered order {order}, with {payment} for any price difference",
+            "process an exchange in order {order} of {pairs}, with {payment} for any difference",
         ),
         "modify_pending_order_items": (
-            "modify the items of your pending order {order}: {pairs}, with any price difference going through {payment}",
-            "modify pending order {order} by swapping {pairs}, with {payment} for any price difference",
-            "modify the items in order {order} as follows: {pairs}, with {payment} for any price difference",
+            "modify the items of order {order}, changing {pairs}, with {payment} for any price difference",
+            "modify pending order {order} by swapping {pairs}, with {payment} for any difference",
+            "change {pairs} in pending order {order}, with {payment} for any price difference",
         ),
         "modify_pending_order_address": (
             "change the shipping address of order {order} to {address}",
@@ -123,15 +116,15 @@ RETAIL = Phrases(
         "cancel_pending_order": "cancel order {order} ({reason})",
         "return_delivered_order_items": "return {items} of {order}, refund to {payment}",
         "exchange_delivered_order_items": "exchange {pairs} in {order}, paid with {payment}",
-        "modify_pending_order_items": "modify items in {order}: {pairs}, paid with {payment}",
-        "modify_pending_order_address": "change the shipping address of {order} to {address}",
+        "modify_pending_order_items": "modify items in {order}, {pairs}, paid with {payment}",
+        "modify_pending_order_address": "change the address of order {order} to {address}",
         "modify_pending_order_payment": "change the payment method of {order} to {payment}",
         "modify_user_address": "change your profile address to {address}",
     },
     results={
         "cancel_pending_order": (
             "Order {order} has been cancelled",
-            "Your order {order} was successfully cancelled with the reason \"{reason}\"",
+            'Your order {order} was successfully cancelled with the reason "{reason}"',
             "I have cancelled your order {order}",
         ),
         "return_delivered_order_items": (
@@ -141,7 +134,7 @@ RETAIL = Phrases(
         ),
         "exchange_delivered_order_items": (
             "The exchange for order {order} has been requested",
-            "The exchange of {pairs} in order {order} has been requested, with {payment} for any price difference",
+            "The exchange of {pairs} in order {order} has been requested, with {payment} for the rest",
             "I have requested the exchange of {pairs} in order {order}",
         ),
         "modify_pending_order_items": (
@@ -160,9 +153,9 @@ RETAIL = Phrases(
             "I have changed the payment method of order {order} to {payment}",
         ),
         "modify_user_address": (
-            "The address in your profile has been changed",
-            "Your profile address has been updated to {address}",
-            "I have changed the address in your profile to {address}",
+            "Your default address has been changed",
+            "Your default address has been updated to {address}",
+            "I have changed your default address to {address}",
         ),
     },
     refusals={
@@ -194,6 +187,7 @@ RETAIL = Phrases(
         "not_found": "there is no such record in our system",
         "no_tool": "that is outside of what I may do",
     },
+    identity=frozenset({"email", "name", "zip", "user_id"}),
     identifying=frozenset({"order_id", "item_ids", "new_item_ids", "user_id", *_ADDRESS}),
     look_alikes=(frozenset({"exchange_delivered_order_items", "modify_pending_order_items"}),),
     conditions={

@@ -12,9 +12,9 @@ DOMAINS = {"retail", "booking", "repo", "tau_bench"}
 
 # A module, or a package with all that is in it, by its name under `tool_envs`; "" is `tool_envs` itself.
 FLOORS = {
-    0: "errors messages canonical json_values rows randomness chat chat_form actions schemas",
+    0: "errors messages canonical json_values recent rows randomness chat chat_form actions schemas",
     1: "simulators",
-    2: "schema spaces database toolkit task rules reward domain episode env",
+    2: "schema spaces database toolkit task facts consent rules reward domain episode env",
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",
     4: "compliance agents credit trajectory rollout evaluation integrations serve cli",

@@ -90,23 +90,28 @@ _AMOUNT = re.compile(
 )
 
 _NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty"
-).split()
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+    "twenty",
+)
 _MONEY_WORDS = r"\s?(?:US\s)?(?:dollars?|bucks|cents?|USD)(?![A-Za-z])"
 _COUNT = re.compile(
     rf"""
-    (?<![A-Za-z0-9_])(?<![0-9][.,:/-])(?P<digits>{_NUMBER})
+    (?<![A-Za-z0-9_$])(?<![0-9][.,:/-])(?P<digits>{_NUMBER})
     (?![.,:/-]?[0-9]|[A-Za-z_]|-[A-Za-z]|\s?%|\s?per\s?cent)
-  | (?<![A-Za-z0-9_-])(?P<word>{"|".join(_NUMBER_WORDS)})(?![A-Za-z0-9_]|-[A-Za-z]|\s?per\s?cent|{_MONEY_WORDS})
+  | (?<![A-Za-z0-9_-])(?P<word>{"|".join(_NUMBER_WORDS)})
+    (?![A-Za-z0-9_]|-[A-Za-z]|\s?per\s?cent|{_MONEY_WORDS})
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*"
 # What holds numbers that count nothing: dates in words, and the numbers of a list.
 _COUNTS_NOTHING = re.compile(
-    rf"(?<![a-z]){_MONTH}\.?\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?![0-9])|^[\s>*-]{{0,9}}[0-9]{{1,3}}[.)](?=\s)",
-    re.IGNORECASE | re.MULTILINE,
+    rf"""
+    (?<![a-z]){_MONTH}\.?\s[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s[0-9]{{4}})?(?![0-9])
+  | ^[\s>*-]{{0,9}}[0-9]{{1,3}}[.)](?=\s)
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
 
@@ -138,7 +143,8 @@ def _whole(match: re.Match[str]) -> int:
 
 _ID = re.compile(
     r"""
-    (?<![A-Za-z0-9._%+-])(?P<email>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,100}\.[A-Za-z]{2,10})(?![A-Za-z0-9_])
+    (?<![A-Za-z0-9._%+-])(?P<email>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,100}\.[A-Za-z]{2,10})
+    (?![A-Za-z0-9_])
   | (?<![A-Za-z0-9_])(?:
         \#?(?P<order>W[0-9]{7})
       | (?P<payment>(?:credit_card|gift_card|paypal)_[0-9]{7})
@@ -166,13 +172,18 @@ def _is_id_told(value: str, messages: Iterable[str]) -> bool:
     wanted = _ID.fullmatch(value)
     if wanted is None:
         return False
-    return any(
-        _tells({_id(match) for match in _ID.finditer(message) if match.lastgroup == wanted.lastgroup}, _id(wanted))
-        for message in messages
-    )
+    return any(_tells(_ids_like(wanted, message), _id(wanted)) for message in messages)
 
 
-_FINDERS: Mapping[str, Callable[[str], Iterable[int | str]]] = {"amount": _amounts, "count": _counts, "id": _ids}
+def _ids_like(one: re.Match[str], text: str) -> set[Value]:
+    return {_id(match) for match in _ID.finditer(text) if match.lastgroup == one.lastgroup}
+
+
+_FINDERS: Mapping[str, Callable[[str], Iterable[int | str]]] = {
+    "amount": _amounts,
+    "count": _counts,
+    "id": _ids,
+}
 
 
 # --- Words

@@ -6,7 +6,7 @@ broken. The same fold feeds the ledger, and says beforehand whether a call would
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -20,9 +20,10 @@ class Said(msgspec.Struct, frozen=True, tag=True):
 
 
 class Heard(msgspec.Struct, frozen=True, tag=True):
-    """The user took their turn: the acts behind it (see `tool_envs.simulators.Turn`)."""
+    """The user took their turn: the acts behind it (see `tool_envs.simulators.Turn`), and their words."""
 
     acts: tuple[Json, ...]
+    text: str = ""
 
 
 class Called(msgspec.Struct, frozen=True, tag=True):
@@ -64,25 +65,62 @@ class Rule:
         return self.template.format(**self.parameters)
 
 
+class Names(tuple[str, ...]):
+    """Names as a parameter of a rule: a tuple for the check, "a, b or c" in the sentence.
+
+    What stands in a field after the colon is put around each name: "`a` or `b`" for "{names:`}".
+    """
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        *first, last = (f"{spec}{name}{spec}" for name in self)
+        return f"{', '.join(first)} or {last}" if first else last
+
+
+def succeeded(event: Event) -> TypeGuard[Called]:
+    """Whether the event is a call that did what it is for."""
+    return isinstance(event, Called) and event.code is None
+
+
+def fold(
+    learn: Callable[[Any, Event], Any], permits: Callable[[Any, ToolCall], bool]
+) -> Callable[[Any, Event], tuple[Any, bool]]:
+    """The `after` of a rule that a call breaks when it succeeds without being permitted.
+
+    Args:
+        learn: `(memory, event) -> memory`.
+        permits: As in `Rule`.
+    """
+
+    def after(memory: Any, event: Event) -> tuple[Any, bool]:  # noqa: ANN401 - each rule has its own memory
+        return learn(memory, event), succeeded(event) and not permits(memory, event.call)
+
+    return after
+
+
 def events(history: Sequence[Message]) -> Iterator[tuple[int, Event]]:
     """The events of a conversation in order, each with the number of the action that it belongs to (from 0).
 
     The user's opening belongs to action 0, like the first action.
     """
     step = -1
-    calls: dict[str, ToolCall] = {}
+    # By place, not by id: a model may give two calls of one action the same id.
+    unanswered: list[ToolCall] = []
     for message in history:
         if message.role == "assistant":
             step += 1
-            calls = {call.id: call for call in message.tool_calls}
+            unanswered = list(reversed(message.tool_calls))
             if message.content and not message.tool_calls:
                 yield step, Said(message.content)
-        elif message.role == "user":
-            if message.tool_call_id in calls:
-                yield step, Said(calls[message.tool_call_id].arguments[CONTENT])
-            yield max(step, 0), Heard(message.acts)
-        elif message.tool_call_id in calls and message.name != RESPOND:
-            yield step, Called(calls[message.tool_call_id], message.code, message.content)
+            continue
+        call = unanswered.pop() if unanswered else None
+        if message.role == "user":
+            if call is not None:
+                yield step, Said(call.arguments[CONTENT])
+            yield max(step, 0), Heard(message.acts, message.content)
+        elif call is not None and message.name != RESPOND:
+            yield step, Called(call, message.code, message.content)
 
 
 def broken_rules(rules: Iterable[Rule], history: Sequence[Message]) -> list[dict[str, str | int]]:

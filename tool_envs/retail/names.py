@@ -11,7 +11,11 @@ class Place(NamedTuple):
     zip_start: str
 
 
-FIRST_NAMES = tuple(
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+FIRST_NAMES = _words(
     """
     Aaron Abigail Adam Adriana Aisha Alan Alice Amelia Amir Amy Ana Andre Angela Anika Anthony Aria Arjun
     Astrid Audrey Ava Ben Bianca Boris Brianna Bruno Caleb Camila Carlos Carmen Cecilia Chen Chloe Clara
@@ -22,9 +26,9 @@ FIRST_NAMES = tuple(
     Martin Maya Mei Mia Mina Mohamed Nadia Naomi Nina Noah Nora Olga Oliver Omar Oscar Paula Petra Priya
     Quinn Rafael Raj Rosa Ruth Ryan Samir Sara Sofia Stefan Tara Theo Tomas Uma Valeria Vera Victor Walter
     Wendy Yara Yusuf Zara Zoe
-    """.split()
+    """
 )
-LAST_NAMES = tuple(
+LAST_NAMES = _words(
     """
     Abbott Ahmed Alvarez Anderson Andersson Bailey Baker Banerjee Barnes Becker Bennett Berg Bianchi Bishop
     Black Brooks Brown Burke Campbell Carter Castillo Chan Chavez Clark Cohen Collins Cooper Costa Cruz
@@ -39,16 +43,16 @@ LAST_NAMES = tuple(
     Scott Shah Sharma Silva Singh Smith Soto Stone Suarez Suzuki Tanaka Taylor Thomas Thompson Torres Tran
     Turner Vargas Vega Wagner Walker Wang Ward Watson Weber White Williams Wilson Wong Wood Wright Wu Yamada
     Yang Young Zhang Zhou
-    """.split()
+    """
 )
-STREETS = tuple(
+STREETS = _words(
     """
     Alder Ash Aspen Bay Birch Bluff Bridge Broad Brook Canal Cedar Chapel Cherry Chestnut Church Clover
     College Cypress Dogwood Elm Fern Forest Front Garden Grove Harbor Hawthorn Hickory Highland Hill Holly
     Juniper Lake Laurel Liberty Lincoln Linden Locust Magnolia Main Maple Market Meadow Mill Mulberry Oak
     Olive Orchard Park Pearl Pine Pleasant Poplar Prospect Ridge River School Spring Spruce Summit Sunset
     Sycamore Union Valley Vine Walnut Washington Water Willow
-    """.split()
+    """
 )
 STREET_KINDS = ("Street", "Avenue", "Road", "Lane", "Drive", "Court", "Boulevard", "Way")
 UNIT_KINDS = ("Apt", "Suite", "Unit", "Floor")
@@ -117,7 +121,7 @@ PLACES = (
     Place("San Francisco", "CA", "941"),
     Place("Seattle", "WA", "981"),
     Place("Spokane", "WA", "992"),
-    Place("St. Louis", "MO", "631"),
+    Place("Wichita", "KS", "672"),
     Place("Tampa", "FL", "336"),
     Place("Tucson", "AZ", "857"),
     Place("Washington", "DC", "200"),

@@ -10,34 +10,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from json.encoder import encode_basestring_ascii
-from typing import Generic, TypeVar, cast
+from typing import cast
 
 from tool_envs.database import BaseData, Database, Record
 from tool_envs.messages import Json
-
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Recent(Generic[K, V]):
-    """What was made for the last `size` keys; the oldest is dropped first.
-
-    Args:
-        size: How many values are kept.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._values: dict[K, V] = {}
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value of `key`, made now unless it is kept."""
-        value = self._values.get(key)
-        if value is None:
-            value = self._values[key] = make()
-            while len(self._values) > self._size:
-                self._values.pop(next(iter(self._values)), None)
-        return value
 
 
 class TauData(BaseData):

@@ -14,8 +14,9 @@ import rfc8785
 from tool_envs.database import Record
 from tool_envs.errors import DataFileError, UnknownNameError
 from tool_envs.messages import Json, ToolCall
+from tool_envs.recent import Recent
 from tool_envs.task import Task
-from tool_envs.tau_bench.data import Recent, RetailData, TauData
+from tool_envs.tau_bench.data import RetailData, TauData
 
 Interface = Literal["ours", "upstream"]
 """Whose tool descriptions and policy text the agent gets."""

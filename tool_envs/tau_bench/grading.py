@@ -6,9 +6,10 @@ from typing import cast
 from tool_envs.database import Database
 from tool_envs.episode import Episode
 from tool_envs.messages import ToolCall
+from tool_envs.recent import Recent
 from tool_envs.reward import Ledger, Verdict, grade
 from tool_envs.task import Task
-from tool_envs.tau_bench.data import Recent, TauData, changes
+from tool_envs.tau_bench.data import TauData, changes
 
 TRANSFER = "transfer_to_human_agents"
 """The tool that ends an episode; the gold replay leaves it out."""

@@ -1,0 +1,87 @@
+"""`tool_envs/Retail-v0`: an online store of our own, with endless tasks."""
+
+from typing import Literal
+
+from tool_envs.env import ToolEnv
+from tool_envs.messages import Json
+from tool_envs.retail.domain import load_domain
+from tool_envs.retail.grading import explain
+from tool_envs.retail.tasks import RetailTasks
+
+
+class RetailEnv(ToolEnv):
+    """Customer service of an online store: endless tasks, a user who checks what they are offered, rules.
+
+    ## Description
+    The agent finds out who the customer is, looks up their orders, proposes what they want, waits for a yes, acts,
+    and says no where the rules demand it. Data, tasks and users are generated; nothing needs a network.
+
+    ## Action Space
+    `ToolCallSpace` of the retail schema in one of its versions.
+
+    ## Observation Space
+    `MessageSpace`. A tool answers with a JSON object: its result, or `{"error": {"code", "message"}}`.
+
+    ## Rewards
+    1.0 when every component of the ledger is met, else 0.0: `end_state` (one of the accepted ones),
+    `facts_told` (each question answered after it was asked, from a record that was looked up), `told_no` (each
+    wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands of the
+    answers), `rules` (none broken).
+
+    ## Starting State
+    A task of the split; the customer has brought up their first wish.
+
+    ## Episode End
+    Terminated when the customer hangs up or the agent transfers; truncated after `max_steps` actions.
+
+    ## Information
+    As `ToolEnv`.
+
+    ## Arguments
+    * `schema_version`: `1.0.0`; `1.1.0` adds `get_item_details`; `2.0.0` calls `zip` `postal_code`.
+    * `split`: `train` or `test`; they share no customer.
+    * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
+    * `user`: `agenda`, or `replay`, who says `options["user_turns"]`.
+    * `customers`, `data_seed`: size and seed of the store.
+    * `max_steps`, `parallel_calls`, `render_mode`: as `ToolEnv`.
+
+    ## References
+    Yao et al., tau-bench, 2024, for the tools; Schatzmann et al., Agenda-based user simulation, 2007.
+
+    ## Version History
+    * v0: first version.
+    """
+
+    def __init__(
+        self,
+        schema_version: str = "1.0.0",
+        split: str = "train",
+        difficulty: int | None = None,
+        user: str = "agenda",
+        customers: int = 500,
+        data_seed: int = 0,
+        max_steps: int = 50,
+        parallel_calls: Literal["run", "refuse"] = "run",
+        render_mode: str | None = None,
+    ) -> None:
+        bundle = load_domain(schema_version, split, difficulty, customers, data_seed)
+        super().__init__(
+            bundle, user=user, max_steps=max_steps, parallel_calls=parallel_calls, render_mode=render_mode
+        )
+
+    def task_ids(self, split: str, n: int) -> list[str]:
+        """The ids of the first n tasks of a split, at this environment's difficulty.
+
+        Raises:
+            UnknownNameError: There is no such split.
+        """
+        tasks = self.domain.tasks
+        assert isinstance(tasks, RetailTasks)
+        return [tasks.of_split(split).task_id(index) for index in range(n)]
+
+    def explain(self) -> dict[str, Json]:
+        """Why the reward of the episode is what it is; for those who may see the hidden task.
+
+        See `tool_envs.retail.grading.explain`.
+        """
+        return explain(self.episode)
