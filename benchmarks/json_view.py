@@ -1,6 +1,6 @@
-"""Speed and memory of the JSON view on tau-bench's retail tasks, as ratios within the same run.
+"""Speed and memory of the JSON view, as ratios within the same run: tau-bench's retail tasks, and our own.
 
-    python benchmarks/json_view.py [--data PATH] [--tau-bench CHECKOUT] [--rounds N] [--json]
+    python benchmarks/json_view.py [--data PATH] [--tau-bench CHECKOUT] [--rounds N] [--tasks N] [--json]
 
 References: the bare cost of reading, validating and writing the same bytes (`orjson.loads` +
 `jsonschema_rs.is_valid` + `orjson.dumps`), and `json.load` of the domain's database. Rounds of what is
@@ -22,7 +22,7 @@ import sys
 import time
 import tracemalloc
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,48 +36,84 @@ import tool_envs
 from tool_envs.actions import parse_action
 from tool_envs.database import Database
 from tool_envs.env import ToolEnv
+from tool_envs.messages import RESPOND
 from tool_envs.task import Task
 from tool_envs.toolkit import Toolkit
 
 Actions = list[dict[str, Any]]
+Valid = Callable[[Any], bool]
 
 
 def main() -> None:
     options = _arguments()
-    env = make_env(options.data)
-    tasks = [env.domain.tasks[index] for index in range(len(env.domain.tasks))]
-    rows = {
-        **measure_calls(env, tasks, options.rounds),
-        **measure_episodes(env, tasks, options.data, options.rounds),
-        **measure_forks(env),
-        **measure_memory(options.data),
+    tau_bench = make_env("tool_envs/TauBench-v0", path=options.data)
+    retail = make_env("tool_envs/Retail-v0", split="test")
+    gold, oracle = gold_episodes(tau_bench), oracle_episodes(retail, options.tasks)
+    figures = {
+        "tau_bench": {
+            **measure_calls(tau_bench, gold, options.rounds),
+            **measure_episodes(tau_bench, gold, options.data, options.rounds),
+            **measure_forks(tau_bench, gold),
+            **measure_memory(gold, "tool_envs/TauBench-v0", path=options.data),
+        },
+        "retail": {
+            **measure_calls(retail, oracle, options.rounds),
+            **measure_steps(retail, oracle, options.rounds),
+            **measure_forks(retail, oracle),
+            **measure_memory(oracle, "tool_envs/Retail-v0", split="test"),
+            **measure_sizes(options.rounds),
+        },
     }
     if options.tau_bench:
-        rows |= measure_checkout(options.tau_bench, env, tasks, rows["episode_us"])
-    print(json.dumps(rows)) if options.json else _print(rows)
+        figures["tau_bench"] |= measure_checkout(
+            options.tau_bench, tau_bench, figures["tau_bench"]["episode_us"]
+        )
+    print(json.dumps(figures)) if options.json else _print(figures)
 
 
-def make_env(data: str | None) -> ToolEnv:
-    env = gymnasium.make("tool_envs/TauBench-v0", path=data, max_steps=1000).unwrapped
+def make_env(env_id: str, **kwargs: Any) -> ToolEnv:  # noqa: ANN401 - whatever gymnasium.make takes
+    env = gymnasium.make(env_id, max_steps=1000, **kwargs).unwrapped
     assert isinstance(env, ToolEnv)
     return env
 
 
+# --- Episodes to measure: for each task its actions, of which the last one ends the episode
+
+
+def gold_episodes(env: ToolEnv) -> list[Actions]:
+    """tau-bench's own solutions: a task's gold calls without transfers, then its facts told."""
+    return [solution(env.domain.tasks[index]) for index in range(len(env.domain.tasks))]
+
+
 def solution(task: Task) -> Actions:
-    """A task's gold calls without transfers, then its facts told, which ends the episode."""
     calls = [call for call in task.actions if call.name != "transfer_to_human_agents"]
     actions = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return [*actions, {"name": "respond", "arguments": {"content": ". ".join(task.facts) or "Goodbye."}}]
 
 
+def oracle_episodes(env: ToolEnv, count: int) -> list[Actions]:
+    """What the oracle does in the first tasks."""
+    episodes = []
+    for index in range(count):
+        env.reset(seed=index, options={"task_index": index})
+        actions = []
+        while env.outcome is None:
+            assert env.domain.oracle is not None
+            actions.append(env.domain.oracle(env.episode))
+            env.step(actions[-1])
+        episodes.append(actions)
+    return episodes
+
+
 # --- One call
 
 
-def measure_calls(env: ToolEnv, tasks: list[Task], rounds: int) -> dict[str, float]:
-    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all gold calls, beside the bare."""
-    toolkit = Toolkit(env.schema, validated_functions(env))
-    episodes = [[orjson.dumps(action) for action in solution(task)[:-1]] for task in tasks]
-    bare_calls = [bare_call(env, toolkit, raw) for raws in episodes for raw in raws]
+def measure_calls(env: ToolEnv, episodes: list[Actions], rounds: int) -> dict[str, float]:
+    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all tool calls, beside the bare sum."""
+    toolkit = Toolkit(env.schema, env.domain.toolkit.functions)
+    played = [[orjson.dumps(action) for action in actions] for actions in episodes]
+    called = [[raw for raw in raws if parse_action(raw).calls[0].name != RESPOND] for raws in played]
+    bare_calls = [each for raws in called for each in bare_of(toolkit, env, raws)]
 
     def bare() -> None:
         for raw, valid, result in bare_calls:
@@ -85,18 +121,18 @@ def measure_calls(env: ToolEnv, tasks: list[Task], rounds: int) -> dict[str, flo
             orjson.dumps(result)
 
     def call() -> None:
-        for raws in episodes:
+        for raws in called:
             database = Database(env.domain.base)
             for raw in raws:
                 toolkit.call(database, parse_action(raw).calls[0])
 
     def reset() -> None:
-        for index in range(len(tasks)):
-            env.reset(options={"task_index": index})
+        for index in range(len(episodes)):
+            env.reset(seed=index, options={"task_index": index})
 
     def reset_and_step() -> None:
-        for index, raws in enumerate(episodes):
-            env.reset(options={"task_index": index})
+        for index, raws in enumerate(called):
+            env.reset(seed=index, options={"task_index": index})
             for raw in raws:
                 env.step(raw)
 
@@ -107,39 +143,62 @@ def measure_calls(env: ToolEnv, tasks: list[Task], rounds: int) -> dict[str, flo
         "bare_us": 1e6 * bare_s / count,
         "toolkit_call_us": 1e6 * call_s / count,
         "toolkit_call_ratio": call_s / bare_s,
-        "reset_us": 1e6 * reset_s / len(tasks),
+        "reset_us": 1e6 * reset_s / len(episodes),
         "step_us": 1e6 * (step_s - reset_s) / count,
         "step_ratio": (step_s - reset_s) / bare_s,
-        "steps_per_s": count / (step_s - reset_s),
+        "calls_per_s": count / (step_s - reset_s),
     }
 
 
-def validated_functions(env: ToolEnv) -> dict[str, Callable[..., Any]]:
-    """tau-bench's functions for a toolkit that validates; it writes their text as it is."""
-    return dict(env.domain.toolkit.functions)
+def bare_of(toolkit: Toolkit, env: ToolEnv, raws: list[bytes]) -> Iterator[tuple[bytes, Valid, Any]]:
+    """What the bare sum needs of each call: its bytes, a validator of its arguments, its result as a value."""
+    database = Database(env.domain.base)
+    for raw in raws:
+        call = parse_action(raw).calls[0]
+        text = env.domain.toolkit.call(database, call).content
+        validator = jsonschema_rs.validator_for(toolkit.schema.tools[call.name].parameters)
+        yield raw, validator.is_valid, as_value(text)
 
 
-def bare_call(env: ToolEnv, toolkit: Toolkit, raw: bytes) -> tuple[bytes, Callable[[Any], bool], Any]:
-    """What the bare sum needs of one call: its bytes, a validator of its arguments, its result as a value."""
-    call = parse_action(raw).calls[0]
-    text = env.domain.toolkit.call(Database(env.domain.base), call).content
-    validator = jsonschema_rs.validator_for(toolkit.schema.tools[call.name].parameters)
+def as_value(text: str) -> Any:  # noqa: ANN401 - a JSON value
     try:
-        return raw, validator.is_valid, json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError:
-        return raw, validator.is_valid, text
+        return text
 
 
 # --- Whole episodes
 
 
-def measure_episodes(env: ToolEnv, tasks: list[Task], data: str | None, rounds: int) -> dict[str, float]:
+def measure_steps(env: ToolEnv, episodes: list[Actions], rounds: int) -> dict[str, float]:
+    """Whole episodes of an agent that has its actions at hand, user and grading included."""
+
+    def play_all() -> None:
+        for index, actions in enumerate(episodes):
+            env.reset(seed=index, options={"task_index": index})
+            for action in actions:
+                env.step(action)
+            assert env.outcome is not None
+            assert env.outcome.reward == 1.0
+
+    (seconds,) = interleave(rounds, play_all)
+    steps = sum(map(len, episodes))
+    return {
+        "episodes": len(episodes),
+        "episode_us": 1e6 * seconds / len(episodes),
+        "episodes_per_s": len(episodes) / seconds,
+        "steps_per_s": steps / seconds,
+    }
+
+
+def measure_episodes(
+    env: ToolEnv, episodes: list[Actions], data: str | None, rounds: int
+) -> dict[str, float]:
     """Reset, gold actions, exact reward; against `json.load` of the database's files."""
-    solutions = [solution(task) for task in tasks]
     files = database_files(data)
 
-    def episodes() -> None:
-        for index, actions in enumerate(solutions):
+    def play_all() -> None:
+        for index, actions in enumerate(episodes):
             env.reset(options={"task_index": index})
             for action in actions:
                 _, reward, terminated, _, _ = env.step(action)
@@ -151,13 +210,14 @@ def measure_episodes(env: ToolEnv, tasks: list[Task], data: str | None, rounds: 
             with path.open() as file:
                 json.load(file)
 
-    episodes_s, load_s = interleave(rounds, episodes, load)
+    episodes_s, load_s = interleave(rounds, play_all, load)
     return {
-        "episodes": len(tasks),
-        "episode_us": 1e6 * episodes_s / len(tasks),
-        "episodes_per_s": len(tasks) / episodes_s,
+        "episodes": len(episodes),
+        "episode_us": 1e6 * episodes_s / len(episodes),
+        "episodes_per_s": len(episodes) / episodes_s,
+        "steps_per_s": sum(map(len, episodes)) / episodes_s,
         "json_load_us": 1e6 * load_s,
-        "json_load_per_episode": load_s / (episodes_s / len(tasks)),
+        "json_load_per_episode": load_s / (episodes_s / len(episodes)),
     }
 
 
@@ -168,10 +228,10 @@ def database_files(data: str | None) -> list[Path]:
     return sorted(path for folder in folders for path in folder.glob("*.json"))
 
 
-def measure_forks(env: ToolEnv, repeats: int = 2000) -> dict[str, float]:
-    """Snapshot and restore in the middle of an episode that has written something."""
-    env.reset(options={"task_index": 0})
-    for action in solution(env.task)[:-1]:
+def measure_forks(env: ToolEnv, episodes: list[Actions], repeats: int = 2000) -> dict[str, float]:
+    """Snapshot and restore in the middle of an episode, before its last action."""
+    env.reset(seed=0, options={"task_index": 0})
+    for action in episodes[0][:-1]:
         env.step(action)
     snapshot = env.snapshot()
     snapshot_s, restore_s = interleave(
@@ -182,49 +242,61 @@ def measure_forks(env: ToolEnv, repeats: int = 2000) -> dict[str, float]:
     return {"snapshot_us": 1e6 * snapshot_s / repeats, "restore_us": 1e6 * restore_s / repeats}
 
 
-def measure_memory(data: str | None, count: int = 200) -> dict[str, float]:
+def measure_memory(episodes: list[Actions], env_id: str, **kwargs: Any) -> dict[str, float]:  # noqa: ANN401
     """Bytes of one more running episode, each played to before its end, beside the first one."""
-    first = make_env(data)
-    played = [solution(first.domain.tasks[i % len(first.domain.tasks)])[:-1] for i in range(count)]
-    for index, actions in enumerate(played):  # fills what is shared
-        play(first, index, actions)
-    envs = [make_env(data) for _ in range(count)]
+    count = 200
+    first = make_env(env_id, **kwargs)
+    for number in range(count):  # fills what is shared
+        play(first, number % len(episodes), episodes)
+    envs = [make_env(env_id, **kwargs) for _ in range(count)]
     gc.collect()
     tracemalloc.start()
-    for index, (env, actions) in enumerate(zip(envs, played, strict=True)):
-        play(env, index, actions)
+    for number, env in enumerate(envs):
+        play(env, number % len(episodes), episodes)
     gc.collect()
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     return {"episode_bytes": used / count}
 
 
-def play(env: ToolEnv, index: int, actions: Actions) -> None:
-    env.reset(options={"task_index": index % len(env.domain.tasks)})
-    for action in actions:
+def play(env: ToolEnv, index: int, episodes: list[Actions]) -> None:
+    env.reset(seed=index, options={"task_index": index})
+    for action in episodes[index][:-1]:
         env.step(action)
+
+
+def measure_sizes(rounds: int) -> dict[str, float]:
+    """A store of 100,000 customers against one of 500: made, and the oracle's episodes in it."""
+    small, large = (
+        make_env("tool_envs/Retail-v0", customers=500),
+        make_env("tool_envs/Retail-v0", customers=100_000),
+    )
+    small_s, large_s = interleave(
+        rounds, lambda: oracle_episodes(small, 20), lambda: oracle_episodes(large, 20)
+    )
+    return {"large_store_ratio": large_s / small_s}
 
 
 # --- tau-bench itself
 
 
-def measure_checkout(checkout: str, env: ToolEnv, tasks: list[Task], ours_us: float) -> dict[str, float]:
+def measure_checkout(checkout: str, env: ToolEnv, ours_us: float) -> dict[str, float]:
     """The same tasks through a checkout's own environment, with a user who hangs up at the first reply."""
     upstream = load_checkout(checkout)
     upstream.user = ScriptedUser()
     action_type = importlib.import_module("tau_bench.types").Action
+    ours = env.domain.data_digest(Database(env.domain.base))
+    assert ours == upstream.get_data_hash(), "the checkout has another database"
+    episodes = gold_episodes(env)
     start = time.perf_counter()
     rewards = []
-    for index, task in enumerate(tasks):
+    for index, actions in enumerate(episodes):
         upstream.reset(index)
-        for action in solution(task):
+        for action in actions:
             response = upstream.step(action_type(name=action["name"], kwargs=action["arguments"]))
         rewards.append(response.reward)
-    theirs_us = 1e6 * (time.perf_counter() - start) / len(tasks)
+    theirs_us = 1e6 * (time.perf_counter() - start) / len(episodes)
     assert all(reward == 1.0 for reward in rewards), "tau-bench disagrees with its own gold actions"
-    assert env.domain.data_digest(Database(env.domain.base)) == upstream.data_load_hash, (
-        "not the same database"
-    )
     return {"tau_bench_episode_us": theirs_us, "times_faster": theirs_us / ours_us}
 
 
@@ -248,9 +320,7 @@ def load_checkout(checkout: str) -> Any:  # noqa: ANN401 - tau-bench's own class
     sys.modules.setdefault("litellm", litellm)
     sys.path.insert(0, checkout)
     module = importlib.import_module("tau_bench.envs.retail.env")
-    upstream = module.MockRetailDomainEnv(user_strategy="human", task_split="test", task_index=0)
-    upstream.data_load_hash = upstream.get_data_hash()
-    return upstream
+    return module.MockRetailDomainEnv(user_strategy="human", task_split="test", task_index=0)
 
 
 # --- Timing and printing
@@ -274,15 +344,17 @@ LIMITS = {
     "step_ratio": ("at most", 12.0),
     "json_load_per_episode": ("at least", 100.0),
     "episode_bytes": ("at most", 20_000.0),
+    "large_store_ratio": ("at most", 1.5),
 }
 
 
-def _print(rows: dict[str, float]) -> None:
-    table = Table("figure", "value", "aim")
-    for name, value in rows.items():
-        word, limit = LIMITS.get(name, ("", None))
-        table.add_row(name, f"{value:,.2f}", f"{word} {limit:,.0f}" if limit else "")
-    Console().print(table)
+def _print(figures: dict[str, dict[str, float]]) -> None:
+    for name, rows in figures.items():
+        table = Table("figure", "value", "aim", title=name)
+        for figure, value in rows.items():
+            word, limit = LIMITS.get(figure, ("", None))
+            table.add_row(figure, f"{value:,.2f}", f"{word} {limit:,.1f}" if limit else "")
+        Console().print(table)
 
 
 def _arguments() -> argparse.Namespace:
@@ -290,6 +362,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", default=os.environ.get("TAU_BENCH_PATH"))
     parser.add_argument("--tau-bench", metavar="CHECKOUT")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--tasks", type=int, default=100, help="Tasks of our own domains.")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.data = options.data or None

@@ -12,16 +12,16 @@ _NOUNS = groups(
         "user_id": r"user(?: |-|_)?id|username",
         "reservation_id": r"(?:reservation|booking|confirmation)(?: |-|_)?(?:ids?\b|numbers?\b|codes?\b)",
         "payment_method": (
-            r"payment (?:method|option|source)s?\b|method of payment\b|how (?:would you like|you(?:'d"
-            r"| would) like|do you want|you want) to pay|(?:use|using|with|on|to) (?:the|your) (?:same"
-            r"|original) (?:credit |gift )?card\b|pay with\b|use (?:the|your|this|that"
-            r"|an?) (?:\w+ ){0,2}(?:cards?|certificates?|paypal)\b"
+            r"payment (?:method|option|source)s?\b|method of payment\b"
+            r"|how (?:would you like|you(?:'d| would) like|do you want|you want) to pay"
+            r"|(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit |gift )?card\b"
+            r"|pay with\b|use (?:the|your|this|that|an?) (?:\w+ ){0,2}(?:cards?|certificates?|paypal)\b"
         ),
         "reason": r"reasons?\b|why (?:would you|you(?:'d| would)|do you|you)",
         "dob": r"(?:dates? of birth|birth ?dates?|dobs?)\b",
         "passengers": (
-            r"passengers?(?:'s?)? (?:details?|information|info|names?)\b|passengers\b|(?:each|the"
-            r"|new) passengers?\b"
+            r"passengers?(?:'s?)? (?:details?|information|info|names?)\b|passengers\b"
+            r"|(?:each|the|new) passengers?\b"
         ),
         "name": r"(?:full |first |last |your |first and last )names?\b",
         "zip": r"(?:zip|postal) ?codes?\b",
@@ -32,8 +32,9 @@ _NOUNS = groups(
             r"origin\b|departure (?:city|airport|location)\b|(?:depart|fly|travel|leav)(?:e|ing)? from\b"
         ),
         "destination": (
-            r"destination\b|arrival (?:city|airport)\b|where (?:would|do) you\b(?! (?:like "
-            r"|want )?to \w+ from\b(?! and))|fly(?:ing)? to\b|and to\b"
+            r"destination\b|arrival (?:city|airport)\b"
+            r"|where (?:would|do) you\b(?! (?:like |want )?to \w+ from\b(?! and))|fly(?:ing)? to\b"
+            r"|and to\b"
         ),
         "flights": (
             r"flight (?:numbers?|details?|options?|preferences?|segments?)\b"
@@ -77,7 +78,7 @@ BOOKING = Language(
     options=_OPTIONS,
     fixed=groups(
         {
-            "cabin": (r"economy\b|business\b|first class\b"),
+            "cabin": r"economy\b|business\b|first class\b",
             "trip_type": r"one[- ]way\b|round[- ]trip\b",
             "reason": r"change of plans?\b|other reasons?\b",
         }

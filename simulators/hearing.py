@@ -38,6 +38,14 @@ _ANSWERS = {
     "id": re.compile(r"\d{4}|@"),
 }
 _STOP = re.compile(r"[.?!]\s+(?=\S)")
+_WHO = r"(?:e-?mail|name|zip|user id|identi\w+|verif\w+|authenticat\w+)"
+_UNTIL_KNOWN = re.compile(rf"\b(?:without|until|unless|before)\b[^.?!\n]*\b{_WHO}\b[^.?!\n]*")
+_OFFER = re.compile(
+    r"\b(?:shall|should|may) i\b|\b(?:would you like|do you want|would you want) me to\b[^?\n]*\?|\b(?:yes/no)\b"
+)
+# Codes of states that are words, written out: "Portland, OR, 97201" offers no choice.
+_STATES = {"OR": "Oregon", "IN": "Indiana", "ME": "Maine", "OK": "Oklahoma", "HI": "Hawaii"}
+_STATE = re.compile(rf"(?<=[,:] )(?:{'|'.join(_STATES)})\b(?=[\s,.]|$)|\b(?:{'|'.join(_STATES)})\b(?=,? \d{{5}}\b)")
 _LISTED = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s")
 _ASIDE = re.compile(
     r"\bfrom\b[^.?!\n]*?(?=\bto\b)|\b(?:instead of|rather than|in place of|currently|current|original)\b[^.,;:?!)\n]*"
@@ -133,11 +141,12 @@ def slot_mask(slots: Iterable[str], phrases: Phrases) -> int:
 
 def hear(text: str, node: Node, state: State, goal: UserGoal, phrases: Phrases) -> Understood:
     """What a message means while the user is at a step of their agenda."""
+    text = _STATE.sub(lambda code: _STATES[code.group()], text)
     reading = read(text, phrases.language, goal.lexicon)
     mentions = _mentions(text, reading, goal, phrases)
-    if reading.asks_confirmation and not agreeing(node.wish, mentions) & state.sets:
-        mentions = _proposed(text, mentions, node.wish, state.sets, goal, phrases)
     heard = _acts(text, reading, node, phrases)
+    if heard.confirms and not agreeing(node.wish, mentions) & state.sets:
+        mentions = _proposed(text, mentions, node.wish, state.sets, goal, phrases)
     return Understood(_compare(heard, node.wish, mentions, state.sets, goal, phrases), mentions)
 
 
@@ -145,20 +154,36 @@ def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
     """Everything but the comparison of values."""
     words = text.lower()
     done = _DONE.search(words) is not None
+    who = _asked_first(words, reading, phrases)
     return Heard(
-        asks=slot_mask(reading.requests, phrases),
+        asks=slot_mask((*reading.requests, *who), phrases),
         intent=any(slot not in phrases.slots for slot in reading.requests),
-        confirms=reading.asks_confirmation,
+        confirms=reading.asks_confirmation or _offers(words, reading, node, phrases),
         tool=_compare_tools(reading.tool, node.wish.tool, phrases),
         informs=reading.informs,
         done=done,
         answers=_answers(words, node.wish.fact, reading),
         pending=not done and _PENDING.search(words) is not None,
-        denies=reading.denies,
+        denies=reading.denies and not who,
         transfers=reading.transfers,
         closes=reading.closes,
         small_talk=_SMALL_TALK.search(words) is not None,
     )
+
+
+def _asked_first(words: str, reading: Reading, phrases: Phrases) -> list[str]:
+    """The data without which the agent will not do anything: that is no refusal."""
+    needed = _UNTIL_KNOWN.search(words) if reading.denies else None
+    if needed is None:
+        return []
+    named = {str(noun.lastgroup) for noun in phrases.language.nouns.finditer(needed.group())}
+    return sorted(named & phrases.identity) or ["email", "name", "zip"]
+
+
+def _offers(words: str, reading: Reading, node: Node, phrases: Phrases) -> bool:
+    """A question for a yes to something that names a record of the wish, in whatever words."""
+    named = any(name in phrases.identifying for name in arguments_of(node.wish) if name in reading.mentions)
+    return named and not reading.requests and _OFFER.search(words) is not None
 
 
 def _answers(words: str, fact: Fact | None, reading: Reading) -> bool:
@@ -292,16 +317,32 @@ def _others(wish: Wish, agrees: int, sets: int, phrases: Phrases) -> int:
 # -- mentions -----------------------------------------------------------------------------------------------
 def _mentions(text: str, reading: Reading, goal: UserGoal, phrases: Phrases) -> Mentions:
     """The values that a message names; what one word could mean is told apart as far as the text goes."""
-    words = text.lower()
-    seen: dict[str, set[str]] = {}  # the forms and ids that stand for something in an earlier slot
+    forms = {name: _forms(name, values, goal) for name, values in reading.mentions.items()}
+    written = _written(text.lower(), {form for table in forms.values() for each in table.values() for form in each})
+    earlier: set[str] = set()  # what stands for something in an earlier argument
     found = {}
-    for name in sorted(reading.mentions, key=lambda name: _rank(name, phrases)):
-        values = {value for value in reading.mentions[name] if _is_written(value, text)}
-        forms = {value: _forms_in(words, name, value, goal) for value in values}
-        earlier = set().union(*seen.values())
-        if values:
-            found[name] = _mention(forms, earlier)
-        seen[name] = set().union(*forms.values())
+    for name in sorted(forms, key=lambda name: _rank(name, phrases)):
+        table = {value: each & written or {str(value)} for value, each in forms[name].items()}
+        meant = {value: each for value, each in table.items() if _is_meant(value, each, text)}
+        if meant:
+            found[name] = _mention(meant, earlier)
+        earlier = earlier.union(*meant.values())
+    return found
+
+
+def _forms(name: str, values: Iterable[Json], goal: UserGoal) -> dict[Json, set[str]]:
+    """All texts that can stand for the values of an argument, their ids among them."""
+    known = {one.value: one.forms for one in goal.lexicon.get(name, ())}
+    return {value: {str(value).lower().lstrip("#"), *known.get(value, ())} for value in values}
+
+
+def _written(words: str, forms: Iterable[str]) -> set[str]:
+    """The forms that stand in a text for themselves, and not as a part of a longer one."""
+    found = set()
+    for form in sorted(forms, key=lambda form: (-len(form), form)):
+        words, times = re.subn(rf"(?<!\w){re.escape(form)}(?!\w)", "\0", words)
+        if times:
+            found.add(form)
     return found
 
 
@@ -309,17 +350,10 @@ def _rank(name: str, phrases: Phrases) -> int:
     return [*phrases.slots, name].index(slot_of(name, phrases)) if name else 0
 
 
-def _is_written(value: Json, text: str) -> bool:
+def _is_meant(value: Json, forms: set[str], text: str) -> bool:
     """Codes of two letters are words of English in lower case: `OR`, `IN`, `ME`."""
     is_code = isinstance(value, str) and len(value) == 2 and value.isupper()
-    return not is_code or re.search(rf"\b{value}\b", text) is not None
-
-
-def _forms_in(words: str, name: str, value: Json, goal: UserGoal) -> set[str]:
-    """The texts in a message that can stand for a value; its own id first of all."""
-    own = str(value).lower().lstrip("#")
-    forms = next((one.forms for one in goal.lexicon.get(name, ()) if one.value == value), ())
-    return {form for form in (own, *forms) if form in words} or {own}
+    return not is_code or max(map(len, forms)) > 2 or re.search(rf"\b{value}\b", text) is not None
 
 
 def _mention(forms: Mapping[Json, set[str]], earlier: set[str]) -> Mention:

@@ -12,32 +12,34 @@ _NOUNS = groups(
         "user_id": r"user(?: |-|_)?id|username",
         "order_id": r"order(?: |-|_)?(?:ids?\b|numbers?\b|#)(?!:? ?#?w\d)|ids? of (?:the|your) orders?\b",
         "address": (
-            r"address(?:es)?\b(?! on file)|street\b|where (?:should|would you like|you(?:'d"
-            r"| would) like)[^,.?]* (?:shipped|sent|delivered|it)\b"
+            r"address(?:es)?\b(?! on file)|street\b"
+            r"|where (?:should|would you like|you(?:'d| would) like)[^,.?]* (?:shipped|sent|delivered"
+            r"|it)\b"
         ),
         "name": r"(?:full |first |last |your |first and last )?names?\b(?! of)",
         "zip": r"(?:zip|postal|post) ?codes?\b|zip\b",
         "payment_method": (
             r"payment (?:method|option|source)s?\b|refund (?:method|preference)s?\b|method of payment\b"
             r"|how (?:would you like|you(?:'d| would) like|do you want|you want) (?:to pay|to be refunded"
-            r"|to receive|the refund|your refund)|where (?:would you like|you(?:'d| would) like) (?:the"
-            r"|your) refund|(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit "
-            r"|gift )?card\b|pay with\b|use (?:the|your|this|that|an?) (?:\w+ ){0,2}(?:cards?"
-            r"|certificates?|paypal)\b"
+            r"|to receive|the refund|your refund)"
+            r"|where (?:would you like|you(?:'d| would) like) (?:the|your) refund"
+            r"|(?:use|using|with|on|to) (?:the|your) (?:same|original) (?:credit |gift )?card\b"
+            r"|pay with\b|use (?:the|your|this|that|an?) (?:\w+ ){0,2}(?:cards?|certificates?|paypal)\b"
         ),
         "reason": r"reasons?\b|why (?:would you|you(?:'d| would)|do you|you)",
         "new_item": (
-            r"new (?:item|product|option|version|variant|size|colou?r|style)s?\b|(?:the )?item ids? (?:of"
-            r"|for) (?:the|your) new\b|(?:the )?(?:specific )?(?:item |specific |preferred "
-            r"|desired )options?\b|options? (?:for|you)\b|(?:preferred|desired) (?:item|size|colou?r"
-            r"|style|material)s?\b|what (?:size|colou?r|style|material|options?|features?"
-            r"|specifications?)\b|specifications?\b|(?:exchange|change|switch|swap)(?: (?:it|them|this"
-            r"|these))? (?:for|to)\b"
+            r"new (?:item|product|option|version|variant|size|colou?r|style)s?\b"
+            r"|(?:the )?item ids? (?:of|for) (?:the|your) new\b"
+            r"|(?:the )?(?:specific )?(?:item |specific |preferred |desired )options?\b"
+            r"|options? (?:for|you)\b|(?:preferred|desired) (?:item|size|colou?r|style|material)s?\b"
+            r"|what (?:size|colou?r|style|material|options?|features?|specifications?)\b"
+            r"|specifications?\b|(?:exchange|change|switch|swap)(?: (?:it|them|this|these))? (?:for|to)\b"
         ),
         "item": (
-            r"items?(?: |-|_)?ids?\b|product (?:id|name|type)s?\b|(?<!for )(?<!of )(?<!containing )(?:the"
-            r"|specific|exact|your) items?\b|(?<!for the )(?<!of the )(?<!containing the )items? (?:you"
-            r"|would|do)\b|(?:which|what|all) items?\b"
+            r"items?(?: |-|_)?ids?\b|product (?:id|name|type)s?\b"
+            r"|(?<!for )(?<!of )(?<!containing )(?:the|specific|exact|your) items?\b"
+            r"|(?<!for the )(?<!of the )(?<!containing the )items? (?:you|would|do)\b"
+            r"|(?:which|what|all) items?\b"
         ),
     }
 )
@@ -57,8 +59,10 @@ _OBJECTS = groups(
     {
         "modify_user_address": (
             r"(?:default|profile|account|home|primary|personal|user)(?:'s)? (?:shipping |mailing "
-            r"|delivery )?address|address (?:(?:in|on|of|for|saved in) (?:your|the"
-            r"|my) (?:user )?(?:profile|account)|on file)|(?:profile|account)\b"
+            r"|delivery )?address"
+            r"|address (?:(?:in|on|of|for|saved in) (?:your|the|my) (?:user )?(?:profile|account)"
+            r"|on file)"
+            r"|(?:profile|account)\b"
         ),
         "modify_pending_order_address": r"address|shipped to\b",
         "modify_pending_order_payment": r"payment(?: method)?\b|paid with\b",

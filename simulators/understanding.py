@@ -34,7 +34,8 @@ _CHECK = words(
 )
 _AGREE = words(
     r"(?:correct|accurate|right|acceptable|okay|ok|fine|proceed|go ahead|agree|happy with|in order"
-    r"|all set)\b|looks? good\b|(?:like|want|wish) me to\b|provided all\b|includes? all\b"
+    r"|all set)\b"
+    r"|looks? good\b|(?:like|want|wish) me to\b|provided all\b|includes? all\b"
 )
 _WANT = words(r"(?:like|want|wish|prefer|ready) to\b")
 _BARE = re.compile(
@@ -42,24 +43,27 @@ _BARE = re.compile(
     r"|go ahead)| before| so | and (?:i|we)\b| (?:the|this|these|those|your|that|all)\b(?: (?:of )?(?:the"
     r"|above|following|new|these))* (?:details?|information|changes?|actions?|requests?|summary"
     r"|cancell?ation|return|exchange|modifications?|updates?|refund|transfer|booking|upgrade|downgrade"
-    r"|transaction|selections?)\b(?! (?:id|number|you))(?! of [^.]* you\b))|\b(?:once|after|when"
-    r"|as soon as) you(?:'ve| have)? (?:confirm(?:ed)?|approved?|agreed?)\b(?! (?:the|your) \w+ (?:id"
-    r"|number))|\b(?:upon|with|await\w*|need|require)(?: for)? your (?:explicit )?(?:confirmation"
-    r"|approval|consent|go-ahead)\b|\b(?:reply|respond|answer|say|type"
-    r"|confirm)(?: with)?(?: an?)? [\"'(]?yes\b"
+    r"|transaction|selections?)\b(?! (?:id|number|you))(?! of [^.]* you\b))"
+    r"|\b(?:once|after|when|as soon as) you(?:'ve| have)? (?:confirm(?:ed)?|approved?"
+    r"|agreed?)\b(?! (?:the|your) \w+ (?:id|number))"
+    r"|\b(?:upon|with|await\w*|need|require)(?: for)? your (?:explicit )?(?:confirmation|approval|consent"
+    r"|go-ahead)\b"
+    r"|\b(?:reply|respond|answer|say|type|confirm)(?: with)?(?: an?)? [\"'(]?yes\b"
 )
 _WILL_YOU = re.compile(
     r"\b(?:would you(?: still)? (?:like|want|wish|prefer)|do you(?: still)? (?:want|wish|like)"
-    r"|are you ready)(?: for)?(?: me)?(?: to\b ?| (?=(?:this|that)\W*$))(.*)|\b(?:shall|should|may|can"
-    r"|could) (?:i|we) (?:now |then )?(.*)"
+    r"|are you ready)(?: for)?(?: me)?(?: to\b ?| (?=(?:this|that)\W*$))(.*)"
+    r"|\b(?:shall|should|may|can|could) (?:i|we) (?:now |then )?(.*)"
 )
 _RIGHT = words(
     r"(?:is|are|does|do|would|will) (?:this|that|these|everything|it|all|the)\b.*\b(?:correct|right|good"
-    r"|okay|ok|acceptable|accurate|fine|alright|work for you)\b|(?:^|, |\. )(?:right|correct|okay|ok|yes"
-    r"|agreed|is that so)\?|(?:do i|may i|can i) have your (?:permission|consent|approval|confirmation"
-    r"|go-ahead|okay|ok)\b|do you (?:confirm|agree|approve|accept|consent)\b|are you (?:okay|ok|sure"
-    r"|happy|fine|comfortable|certain)\b|would you like (?:this|the|that) (?:change|cancell?ation|return"
-    r"|exchange|refund|transfer|booking|upgrade)"
+    r"|okay|ok|acceptable|accurate|fine|alright|work for you)\b"
+    r"|(?:^|, |\. )(?:right|correct|okay|ok|yes|agreed|is that so)\?"
+    r"|(?:do i|may i|can i) have your (?:permission|consent|approval|confirmation|go-ahead|okay|ok)\b"
+    r"|do you (?:confirm|agree|approve|accept|consent)\b"
+    r"|are you (?:okay|ok|sure|happy|fine|comfortable|certain)\b"
+    r"|would you like (?:this|the|that) (?:change|cancell?ation|return|exchange|refund|transfer|booking"
+    r"|upgrade)"
 )
 _OPEN = words(r"(?:\w+, )?(?:what|which|how|where|when|why|who)\b")
 _GO_ON = re.compile(r"\b(?:proceed|go ahead|continue|move forward|have (?:me|this|these|them|it|that)\b)")
@@ -72,8 +76,9 @@ _LOOK = re.compile(
 _VAGUE = words(
     r"any (?:specific|other|of|further|more|changes?)\b|one of (?:these|those|the)\b|another\b|other\b"
     r"|different\b|(?:add|purchase|include|buy) (?:any|some|(?:travel )?insurance|(?:checked )?bags)\b"
-    r"|alternatives?\b|either\b|which\b|something\b|new options?\b|(?:modif\w+|chang\w+|updat\w+) (?:this"
-    r"|the|your|that)(?: \w+)? (?:order|reservation|booking)(?: instead)?\W*$"
+    r"|alternatives?\b|either\b|which\b|something\b|new options?\b"
+    r"|(?:modif\w+|chang\w+|updat\w+) (?:this|the|your|that)(?: \w+)? (?:order|reservation"
+    r"|booking)(?: instead)?\W*$"
 )
 _ELSE = re.compile(
     r",? or (?:is|if|do|would|are|can)\b[^?]*\b(?:anything|else|assist|help|questions?|need)\b[^?]*"
@@ -103,9 +108,10 @@ _DIRECTED = re.compile(
 _BEFORE = 60  # how far before a verb its "please" or "could you" may begin
 _WH = re.compile(
     r"(?:^|, |\b(?:and|also|so) )(?:what|which|how|where|when|why|who)\b(?! (?:will|would (?!you)|is|are"
-    r"|can|may|could|has) )(?! can i)|\bdo you (?:have|know|prefer|need|want (?:any|to (?:use|add)))\b"
-    r"|\bis there an?\b|\b(?:may|can|could) i (?:please |also )?(?:have|know|ask|get)\b"
-    r"|\bwould you prefer\b|\bwould you like to (?:use|add|purchase|include|buy)\b"
+    r"|can|may|could|has) )(?! can i)"
+    r"|\bdo you (?:have|know|prefer|need|want (?:any|to (?:use|add)))\b|\bis there an?\b"
+    r"|\b(?:may|can|could) i (?:please |also )?(?:have|know|ask|get)\b|\bwould you prefer\b"
+    r"|\bwould you like to (?:use|add|purchase|include|buy)\b"
 )
 _THOSE = re.compile(
     r"^\W*(?:these|those|this|that|both|the (?:necessary |required |requested )?(?:information"
@@ -124,38 +130,42 @@ _CONDITION_ASKS = re.compile(
 )
 _FOLLOWING = re.compile(r"\bfollowing\b|:\W*$")
 _OTHER = words(
-    r"any (?:other|additional|more) (?:\w+ )?(?:information|details?)\b|additional (?:information"
-    r"|details?)\b"
+    r"any (?:other|additional|more) (?:\w+ )?(?:information|details?)\b"
+    r"|additional (?:information|details?)\b"
 )
 
 # -- letting the user choose --------------------------------------------------------------------------------
 _WHICH = re.compile(
     r"\bwhich\b(?! (?:will|would (?!you)|is|are|was|were|has|have|can|may|means|includes)\b)(.*)"
-    r"|\b(?:select|choose|pick) (?:one|from|an?|between|your|the)\b(.*)|\b(?:(?:one|any"
-    r"|either) of (?:these|those)|one of the)\b(.*)|\byour preferred (option|flight|item)|\b((?:option"
-    r"|flight) number.*)|\b(your (?:choice|selection).*)"
+    r"|\b(?:select|choose|pick) (?:one|from|an?|between|your|the)\b(.*)"
+    r"|\b(?:(?:one|any|either) of (?:these|those)|one of the)\b(.*)|\byour preferred (option|flight|item)"
+    r"|\b((?:option|flight) number.*)|\b(your (?:choice|selection).*)"
 )
 _IF_LIKE = re.compile(r"\bif you(?:'d| would) (?:like|prefer|rather) to ([^,;]*\bor\b[^,;]*)")
 _NOT_CONCRETE = re.compile(r"\bneed|\bany\b|\bfurther\b|\belse\b|\bother (?:options|requests|questions)\b")
 _OPTIONS_SHOWN = words(
-    r"options (?:you (?:might|can|could|may)|available to you)|you have (?:the following|two|a few"
-    r"|several) options\b"
+    r"options (?:you (?:might|can|could|may)|available to you)"
+    r"|you have (?:the following|two|a few|several) options\b"
 )
 _INTENT = words(
-    r"how (?:can|may|could|else can) i (?:assist|help|be of)\b|what (?:can|may|could) i (?:do|help"
-    r"|assist)\b|what (?:(?:specific|other|exact|kind of|type of|changes?|modifications?|updates?"
+    r"how (?:can|may|could|else can) i (?:assist|help|be of)\b"
+    r"|what (?:can|may|could) i (?:do|help|assist)\b"
+    r"|what (?:(?:specific|other|exact|kind of|type of|changes?|modifications?|updates?"
     r"|actions?) ){0,3}(?:would you like|you(?:'d| would) like|do you want|you want|you wish|do you need"
-    r"|you need)\b|the (?:specific )?(?:changes?|modifications?|updates?) you(?:'d| would)? (?:like|want"
-    r"|wish)\b|any specific action\b|how (?:would you like|you(?:'d| would) like"
-    r"|do you want) (?:me )?to (?:proceed|continue|move)\b|what brings you\b"
+    r"|you need)\b"
+    r"|the (?:specific )?(?:changes?|modifications?|updates?) you(?:'d| would)? (?:like|want|wish)\b"
+    r"|any specific action\b"
+    r"|how (?:would you like|you(?:'d| would) like|do you want) (?:me )?to (?:proceed|continue|move)\b"
+    r"|what brings you\b"
 )
 
 # -- the rest -----------------------------------------------------------------------------------------------
 _TRANSFERS = words(
     r"(?:i'll|i will|i am|i'm|i have|i've|will now|you are|you're|you will|you have|being"
-    r"|been)(?: \w+){0,3} (?:transferr?(?:ing|ed)?|connecting) you\b|(?:transferring"
-    r"|connecting) you (?:to|now)\b|you (?:are being|have been|will be"
-    r"|are now being)(?: now)? transferred\b|(?:i'll|i will)(?: now)? (?:transfer|connect) you\b"
+    r"|been)(?: \w+){0,3} (?:transferr?(?:ing|ed)?|connecting) you\b"
+    r"|(?:transferring|connecting) you (?:to|now)\b"
+    r"|you (?:are being|have been|will be|are now being)(?: now)? transferred\b"
+    r"|(?:i'll|i will)(?: now)? (?:transfer|connect) you\b"
 )
 _CLOSES = words(
     r"anything else\b|(?:have|enjoy|wish you) an? (?:great|nice|wonderful|good|lovely|pleasant|safe)\b"
@@ -164,8 +174,8 @@ _CLOSES = words(
 )
 _MORE_HELP = words(
     r"(?:further|more|additional|other|any|else|specific)\b.{0,25}\b(?:questions?|assistance|help"
-    r"|requests?|concerns?|issues|modifications|details or)\b|need (?:any |some |more )?(?:assistance"
-    r"|help)\b|anything (?:i|you)\b"
+    r"|requests?|concerns?|issues|modifications|details or)\b"
+    r"|need (?:any |some |more )?(?:assistance|help)\b|anything (?:i|you)\b"
 )
 _INVITES = words(
     r"let me know\b|feel free\b|is there\b|are there\b|reach out\b|do you (?:have|need)\b|just ask\b"
@@ -173,43 +183,50 @@ _INVITES = words(
 )
 _DENIES = words(
     r"(?:cannot|can't|can not|unable to|not able to|won't be able|impossible|non-?refundable|ineligible"
-    r"|unavailable)\b|can (?:\w+ )?only\b|only be\b|no longer (?:be|possible|available|eligible)\b"
-    r"|out of stock|insufficient\b|against (?:our|the|airline|company) polic|prohibit|not (?:qualify"
-    r"|sufficient|something)\b|isn't something\b|only (?:\w+ ){1,3}can be\b|couldn't (?:process|apply"
-    r"|complete|make)\b|not (?:be |currently |typically |generally |currently be )?(?:possible|allow"
-    r"|allowed|permit|permitted|eligible|supported?|available|offer|enough|cover|provided|refundable"
-    r"|offered|contain|include|accept|accepted|applicable|exchangeable|modifiable)\b|(?:aren't|isn't"
-    r"|wasn't|doesn't|don't) (?:\w+ )?(?:possible|allow|allowed|permit|permitted|eligible|support"
-    r"|supported|available|enough|cover|offer|contain|include|accept)\b|(?:there are|there is|have|are"
-    r"|with) no\b.{0,60}\b(?:available|flights|seats|options|orders|items)\b"
+    r"|unavailable)\b"
+    r"|can (?:\w+ )?only\b|only be\b|no longer (?:be|possible|available|eligible)\b|out of stock"
+    r"|insufficient\b|against (?:our|the|airline|company) polic|prohibit"
+    r"|not (?:qualify|sufficient|something)\b|isn't something\b|only (?:\w+ ){1,3}can be\b"
+    r"|couldn't (?:process|apply|complete|make)\b"
+    r"|not (?:be |currently |typically |generally |currently be )?(?:possible|allow|allowed|permit"
+    r"|permitted|eligible|supported?|available|offer|enough|cover|provided|refundable|offered|contain"
+    r"|include|accept|accepted|applicable|exchangeable|modifiable)\b"
+    r"|(?:aren't|isn't|wasn't|doesn't|don't) (?:\w+ )?(?:possible|allow|allowed|permit|permitted|eligible"
+    r"|support|supported|available|enough|cover|offer|contain|include|accept)\b"
+    r"|(?:there are|there is|have|are|with) no\b.{0,60}\b(?:available|flights|seats|options|orders"
+    r"|items)\b"
 )
 _NOT_FOUND = words(
     r"(?:unable to|cannot|can't|couldn't|could not|not able to) (?:\w+ )?(?:find|locate|verify|retrieve"
-    r"|access)\b|cannot be found\b|until\b"
+    r"|access)\b"
+    r"|cannot be found\b|until\b"
 )
 _DONE = words(
-    r"successfully\b|(?:has|have) been\b|(?:was|were) (?:processed|charged|refunded|cancelled|canceled"
-    r"|updated|shipped|delivered)\b|i(?:'ve| have) (?:cancel|updat|modif|chang|return|exchang|book"
-    r"|process|complet|request)"
+    r"successfully\b|(?:has|have) been\b"
+    r"|(?:was|were) (?:processed|charged|refunded|cancelled|canceled|updated|shipped|delivered)\b"
+    r"|i(?:'ve| have) (?:cancel|updat|modif|chang|return|exchang|book|process|complet|request)"
 )
 _IDENTITY = words(r"identity\b|authenticat|verified\b|verifying\b|user id\b|account\b|profile\b")
 _DATA = re.compile(
-    r"\b(?:there (?:is|are|isn't|aren't)|here (?:is|are)|here's)\b|\bavailable\b|\b(?:is"
-    r"|are) (?:currently |still |already |in |part |a |an |eligible|not |typically)|\bincludes?\b"
-    r"|\bi(?:'ve| have)? (?:found|located) (?:a|your|the|two|three|several|an|that)\b|\b(?:contains"
-    r"|provides|requires)\b|\b(?:will|would|can) (?:only )?(?:cost|receive|be (?:processed|refunded"
-    r"|charged|covered|cancelled|canceled|returned))\b|\bwas (?:scheduled|created|shipped|sent|delivered"
-    r"|priced|made)\b|\byour (?:\w+ ){0,3}(?:is|are|was|has|have)\b|\bbusiness days\b|\byou (?:have"
-    r"|can (?:use|contact))\b|\btypically\b"
+    r"\b(?:there (?:is|are|isn't|aren't)|here (?:is|are)|here's)\b|\bavailable\b"
+    r"|\b(?:is|are) (?:currently |still |already |in |part |a |an |eligible|not |typically)|\bincludes?\b"
+    r"|\bi(?:'ve| have)? (?:found|located) (?:a|your|the|two|three|several|an|that)\b"
+    r"|\b(?:contains|provides|requires)\b"
+    r"|\b(?:will|would|can) (?:only )?(?:cost|receive|be (?:processed|refunded|charged|covered|cancelled"
+    r"|canceled|returned))\b"
+    r"|\bwas (?:scheduled|created|shipped|sent|delivered|priced|made)\b"
+    r"|\byour (?:\w+ ){0,3}(?:is|are|was|has|have)\b|\bbusiness days\b"
+    r"|\byou (?:have|can (?:use|contact))\b|\btypically\b"
 )
 _FACT = words(
     r"(?:balance|free|available|within|beyond)\b|, which is your\b|created on\b|details (?:for|of) your\b"
-    r"|you have (?:\w+ )?(?:delivered|pending|orders|reservations|flights)|status\b|your (?:recent"
-    r"|current) order\b|typically\b|i(?:'ve| have)? found\b"
+    r"|you have (?:\w+ )?(?:delivered|pending|orders|reservations|flights)|status\b"
+    r"|your (?:recent|current) order\b|typically\b|i(?:'ve| have)? found\b"
 )
 _NOT_TOLD = re.compile(
     r"^(?:if|once|when|whenever|before|to|please|thank|thanks|you're welcome|no problem|certainly|sure"
-    r"|feel|great)\b|\blet me know\b|\bfeel free\b|\bi(?:'ll| will|'d| can| need| recommend)\b(?! now)"
+    r"|feel|great)\b"
+    r"|\blet me know\b|\bfeel free\b|\bi(?:'ll| will|'d| can| need| recommend)\b(?! now)"
     r"|\bhave an? (?:great|nice)\b|\bsafe travels\b|\bcannot be\b|\bcan't\b"
 )
 
@@ -332,7 +349,7 @@ _cached_acts = lru_cache(maxsize=4096)(_new_acts)
 
 
 def _sentences(words: str) -> list[_Sentence]:
-    sentences = []
+    sentences: list[_Sentence] = []
     for raw in words.split("\n"):
         line = raw.strip()
         bullet = _LISTED.match(line)

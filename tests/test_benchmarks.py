@@ -9,9 +9,11 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "json_view.py"
 
 
 def test_it_prints_its_figures_as_json():
-    command = [sys.executable, str(SCRIPT), "--rounds", "1", "--json", "--data", ""]
+    command = [sys.executable, str(SCRIPT), "--rounds", "1", "--tasks", "5", "--json", "--data", ""]
 
     figures = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
-    assert {"toolkit_call_ratio", "step_ratio", "json_load_per_episode", "episode_bytes"} <= figures.keys()
-    assert all(value > 0 for value in figures.values())
+    both = {"toolkit_call_ratio", "step_ratio", "episode_bytes"}
+    assert {*both, "json_load_per_episode"} <= figures["tau_bench"].keys()
+    assert {*both, "large_store_ratio"} <= figures["retail"].keys()
+    assert all(value > 0 for rows in figures.values() for value in rows.values())

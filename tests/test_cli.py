@@ -167,13 +167,13 @@ def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
     assert result.exit_code == 0
     assert "git clone https://github.com/sierra-research/tau-bench" in result.stdout
     assert all(name in result.stdout for name in TRIVIAL)
-    assert f"{episodes} of {episodes} gold episodes" in result.stdout
+    assert f"{episodes} of {episodes} episodes" in result.stdout
 
 
 def test_demo_plays_tau_bench(run, tau_bench_path):
     result = run("demo", "--path", str(tau_bench_path))
 
     assert result.exit_code == 0
-    for score in ("115/115", "11/115", "7/115", "115 of 115 gold episodes", "interface: ours", "json.load"):
+    for score in ("115/115", "11/115", "7/115", "100/100", "215 of 215 episodes", "interface: ours", "json.load"):
         assert score in result.stdout
     assert "git clone" not in result.stdout

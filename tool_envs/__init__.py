@@ -9,7 +9,9 @@ from tool_envs.schema import ToolSchema, load_schema
 __all__ = ["ToolEnv", "ToolEnvsError", "ToolSchema", "load_schema"]
 
 # `ToolEnv` itself refuses steps outside of an episode, so Gymnasium need not.
-gymnasium.register(id="tool_envs/Retail-v0", entry_point="tool_envs.retail.env:RetailEnv", order_enforce=False)
+gymnasium.register(
+    id="tool_envs/Retail-v0", entry_point="tool_envs.retail.env:RetailEnv", order_enforce=False
+)
 gymnasium.register(
     id="tool_envs/TauBench-v0", entry_point="tool_envs.tau_bench.env:TauBenchEnv", order_enforce=False
 )

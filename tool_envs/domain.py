@@ -44,6 +44,7 @@ class Domain:
         interface: Whose tool descriptions and domain policy these are.
         reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.
         data_digest: Digest of a database.
+        progress: How far an episode has come, 0.0 to 1.0, by sub-goals of its task; None: it has none.
         oracle: Solves every task, from any state of an episode that can still be solved; None: there is none.
         saboteurs: Rule id -> the oracle with one deviation, which breaks that rule and nothing else.
     """
@@ -60,6 +61,7 @@ class Domain:
     interface: Interface = "ours"
     reset_options: frozenset[str] = frozenset()
     data_digest: Callable[[Database], str] = Database.digest
+    progress: Callable[[Episode], float] | None = None
     oracle: Solver | None = None
     saboteurs: Mapping[str, Solver] = field(default_factory=dict)
 

@@ -75,6 +75,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         user: str,
         max_steps: int = 30,
         parallel_calls: Literal["run", "refuse"] = "run",
+        process: bool = False,
         render_mode: str | None = None,
     ) -> None:
         _require_known("user", user, tuple(domain.simulators))
@@ -82,6 +83,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         _require_known("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         if not (isinstance(max_steps, int) and max_steps > 0):
             raise UsageError(f"`max_steps` is a number of actions of at least 1, not {max_steps!r}.")
+        if process and domain.progress is None:
+            raise UsageError("`process=True` asks for rewards per step, but these tasks have no sub-goals.")
         self.domain = domain
         self.max_steps = max_steps
         self.render_mode = render_mode
@@ -89,6 +92,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         self.observation_space = MessageSpace()
         self._user_kind = user
         self._parallel_calls = parallel_calls
+        self._process = process
         self._key: int | None = None
         self._number = 0
         self._episode: Episode | None = None
@@ -119,6 +123,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             options=options,
             database=Database(self.domain.base),
             user=self._make_user(task, options),
+            process=0.0 if self._process else None,
         )
         try:
             opening = self._meet(episode)
@@ -140,11 +145,14 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         first_new = len(episode.history)
         try:
             last = self._take(episode, parsed)
+            reached = self._advance(episode)
             outcome = self._conclude(episode)
         except InfrastructureError as failure:
             episode.outcome = _failed(episode, failure)
             raise
         info: dict[str, Any] = {"messages": to_chat(episode.history[first_new:]), "error_code": last.code}
+        if self._process:
+            info["process_reward"] = reached
         if outcome is None:
             return _observe(last), 0.0, False, False, info
         episode.outcome = outcome
@@ -319,6 +327,13 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     # --- The end
 
+    def _advance(self, episode: Episode) -> float:
+        """The process reward of a step: what it added to the sub-goals reached, or took away."""
+        if episode.process is None or self.domain.progress is None:
+            return 0.0
+        before, episode.process = episode.process, self.domain.progress(episode)
+        return episode.process - before
+
     def _conclude(self, episode: Episode) -> Outcome | None:
         """How the episode ended, if it did."""
         if episode.ended_by:
@@ -355,7 +370,7 @@ def _ended(
     return Outcome(
         status=status,
         reward=ledger.terminal,
-        ledger=ledger,
+        ledger=msgspec.structs.replace(ledger, process=episode.process),
         ended_by=ended_by,
         steps=episode.steps,
         violations=list(violations),

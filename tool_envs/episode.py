@@ -37,6 +37,7 @@ class Episode(msgspec.Struct, kw_only=True):
         history: The conversation.
         said: All that the agent said to the user, in order.
         steps: Actions taken.
+        process: Sum of the process rewards; None when they were not asked for.
         ended_by: `user` or `agent` once one of them ended it.
         outcome: How it ended, once it did.
     """
@@ -49,6 +50,7 @@ class Episode(msgspec.Struct, kw_only=True):
     history: list[Message] = []
     said: list[str] = []
     steps: int = 0
+    process: float | None = None
     ended_by: str = ""
     outcome: Outcome | None = None
 

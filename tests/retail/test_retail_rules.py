@@ -124,6 +124,10 @@ KEPT = {
         [CANCEL_YES, correct("order_id", "#W0000001"), CANCEL],
         [exchange_yes(["1", "2"], ["3", "4"]), exchange(["2", "1"], ["4", "3"])],
         [CANCEL_YES, exchange_yes(["1"], ["3"]), exchange(["1"], ["3"]), CANCEL],
+        [
+            *(exchange_yes(["1", "2"], ["3", "4"]), exchange_yes(["1", "2"], ["4", "3"])),
+            *(exchange(["1", "2"], ["4", "3"]), exchange(["1", "2"], ["3", "4"])),
+        ],
     ],
     "no_made_up_facts": [
         [heard(text="It is about W0000001"), Said("Order #W0000001?")],
@@ -248,6 +252,35 @@ def test_what_breaks_a_rule_and_where(rule_id, case):
 
 def test_every_rule_has_examples():
     assert set(KEPT) == set(BROKEN) == set(BY_ID)
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "happened", "event", "permitted"),
+    [
+        ("authenticate_first", [], LOOK, False),
+        ("authenticate_first", [FIND], LOOK, True),
+        ("one_customer", [FIND], LOOK_OTHER, True),
+        ("one_customer", [FIND, LOOK_OTHER], LOOK_OTHER, False),
+        ("one_customer", [FIND, PROFILE], LOOK_OTHER, False),
+        ("one_customer", [FIND, PROFILE], LOOK, True),
+        ("one_customer", [FIND], PROFILE_BOB, False),
+        ("explicit_yes", [CANCEL_YES], CANCEL, True),
+        ("explicit_yes", [CANCEL_YES, DENY], CANCEL, False),
+        ("allowed_cancel_reason", [inform("reason", "no longer needed")], CANCEL, True),
+        (
+            "allowed_cancel_reason",
+            [inform("reason", "too expensive")],
+            called("cancel_pending_order", order_id="#W0000001", reason="too expensive"),
+            False,
+        ),
+        ("transfer_last", [wish("out_of_scope")], TRANSFER, True),
+        ("transfer_last", [wish("cancel")], TRANSFER, False),
+    ],
+)
+def test_what_is_known_beforehand(rule_id, happened, event, permitted):
+    rule = BY_ID[rule_id]
+
+    assert rule.permits(memory_after(rule, happened), event.call) == permitted
 
 
 # --- A correct agent

@@ -104,7 +104,7 @@ ITEMS = Wish(
         "new_item": "the black USB lamp and the glass bottle of 750ml",
         "payment_method": "my gift card",
     },
-    opening="In order #W1234567, change the lamp to the black USB one and the bottle to glass, on my gift card.",
+    opening="In order #W1234567 change the lamp to the black USB one, the bottle to glass, on my gift card.",
 )
 ORDER_ADDRESS = Wish(
     kind="order_address",

@@ -5,7 +5,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.table import Table
@@ -18,58 +18,71 @@ from tool_envs.evaluation import EpisodeResult, Report, evaluate
 from tool_envs.messages import Json, Message
 from tool_envs.trajectory import TrajectoryWriter, read_trajectories, record_episode, replay_each
 
-ENV_ID = "tool_envs/TauBench-v0"
+TAU_BENCH, RETAIL = "tool_envs/TauBench-v0", "tool_envs/Retail-v0"
 DOMAIN = "retail"
 _NO_DATA = """\
 There is no tau-bench data here, so these are the tasks of the small built-in set.
 tau-bench's own (MIT licence): git clone https://github.com/sierra-research/tau-bench
 and pass the folder as --path, or set TAU_BENCH_PATH."""
+_RETAIL_TASKS = 100
 _ROUNDS = 5
 _WIDTH = 160
 _STYLES = {"user": "green", "assistant": "bold", "tool": "dim"}
+
+
+class Slice(NamedTuple):
+    """Tasks to show: an environment, who solves it, and how many tasks; None: all."""
+
+    env_id: str
+    kwargs: dict[str, Json]
+    solver: str
+    tasks: int | None
 
 
 def demo(
     path: Annotated[
         Path | None, typer.Option(envvar="TAU_BENCH_PATH", help="tau-bench's data; see TauBenchEnv.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Records of the gold episodes; replaced.")] = Path(
+    out: Annotated[Path, typer.Option(help="Records of the solvers' episodes; replaced.")] = Path(
         "runs/demo.jsonl"
     ),
 ) -> None:
-    """Agents serve customers in tau-bench's retail tasks: rewards, speed, records and their replay."""
+    """Agents serve customers in tau-bench's retail tasks and in our own: rewards, speed, records, replay."""
     screen = console()
-    kwargs: dict[str, Json] = {"domain": DOMAIN, "split": "test", "user": "silent"}
+    tau_bench = Slice(TAU_BENCH, {"domain": DOMAIN, "split": "test", "user": "silent"}, "gold", None)
+    retail = Slice(RETAIL, {"split": "test"}, "oracle", _RETAIL_TASKS)
     if path is None:
         screen.print(_NO_DATA)
     else:
-        kwargs["path"] = str(path)
-    with progress("playing and replaying") as tick:
-        gold, conversation = _play_gold(kwargs, out, tick)
-        reports = [gold, *(evaluate(ENV_ID, kwargs, load_agent(name)) for name in TRIVIAL)]
-        speed = _measure(kwargs, _database_files(path))
-        met = _replay(out, tick)
-    _show_conversation(gold.results[0].task_id, conversation)
-    screen.print(_compare_agents(reports))
-    screen.print(speed)
-    screen.print(
-        f"{met} of {gold.episodes} gold episodes, replayed from {out}, met every observation and reward."
-    )
-
-
-def _play_gold(kwargs: dict[str, Json], out: Path, tick: Tick) -> tuple[Report, list[Message]]:
-    """Play and record the gold agent; returns the conversation of the first task too."""
-    agent = load_agent("gold")
-    conversation: list[Message] = []
+        tau_bench.kwargs["path"] = str(path)
     out.unlink(missing_ok=True)
+    with progress("playing and replaying") as tick:
+        shown = [_play(part, out, tick) for part in (tau_bench, retail)]
+        speed = _measure(tau_bench, _database_files(path))
+        met = _replay(out, tick)
+    for (solved, *others), conversation in shown:
+        _show_conversation(solved, conversation)
+        screen.print(_compare_agents([solved, *others]))
+    screen.print(speed)
+    count = sum(reports[0].episodes for reports, _ in shown)
+    screen.print(f"{met} of {count} episodes, replayed from {out}, met every observation and reward.")
+
+
+def _play(part: Slice, out: Path, tick: Tick) -> tuple[list[Report], list[Message]]:
+    """Play and record the solver, and play the trivial agents; returns the solver's first conversation too."""
+    agent = load_agent(part.solver)
+    tasks = None if part.tasks is None else range(part.tasks)
+    conversation: list[Message] = []
     with TrajectoryWriter(out) as writer:
 
         def note(env: ToolEnv, result: EpisodeResult) -> None:
             writer.append(record_episode(env, agent.name, agent.version, result.seed))
             conversation.extend([] if conversation else env.episode.history)
-            tick(2 * len(env.domain.tasks))
+            tick(None)
 
-        return evaluate(ENV_ID, kwargs, agent, on_episode=note), conversation
+        solved = evaluate(part.env_id, part.kwargs, agent, tasks=tasks, on_episode=note)
+    others = [evaluate(part.env_id, part.kwargs, load_agent(name), tasks=tasks) for name in TRIVIAL]
+    return [solved, *others], conversation
 
 
 def _replay(path: Path, tick: Tick) -> int:
@@ -80,9 +93,9 @@ def _replay(path: Path, tick: Tick) -> int:
     return met
 
 
-def _show_conversation(task_id: str, conversation: Sequence[Message]) -> None:
+def _show_conversation(solved: Report, conversation: Sequence[Message]) -> None:
     screen = console()
-    screen.print(f"\nTask {task_id}, solved by its own actions:")
+    screen.print(f"\n{solved.env_id}, task {solved.results[0].task_id}, served by {solved.agent}:")
     for message in conversation:
         line = as_line(message)
         cut = line if len(line) <= _WIDTH else f"{line[:_WIDTH]}... ({len(line)} characters)"
@@ -92,7 +105,7 @@ def _show_conversation(task_id: str, conversation: Sequence[Message]) -> None:
 def _compare_agents(reports: Sequence[Report]) -> Table:
     first = reports[0]
     table = table_of("agent", "success", "reward", "steps", "outcomes")
-    table.title = f"{ENV_ID}, {DOMAIN} test, {first.episodes} tasks, interface: {first.interface}"
+    table.title = f"{first.env_id}, test, {first.episodes} tasks, interface: {first.interface}"
     for report in reports:
         solved = sum(result.reward == 1.0 for result in report.results)
         table.add_row(
@@ -112,15 +125,15 @@ def _database_files(path: Path | None) -> list[Path]:
     return sorted([*path.glob(f"databases/{DOMAIN}/*.json"), *path.glob(f"**/envs/{DOMAIN}/data/*.json")])
 
 
-def _measure(kwargs: dict[str, Json], files: Sequence[Path]) -> str:
+def _measure(part: Slice, files: Sequence[Path]) -> str:
     """How fast the gold agent plays, beside one reading of the database: medians, measured in turns."""
     episodes, reads = [], []
     for _ in range(_ROUNDS):
-        report = evaluate(ENV_ID, kwargs, load_agent("gold"))
+        report = evaluate(part.env_id, part.kwargs, load_agent(part.solver))
         episodes.append(report.seconds / report.episodes)
         reads.append(_time_reading(files))
     episode, read = statistics.median(episodes), statistics.median(reads)
-    speed = f"Speed: {1 / episode:,.0f} episodes of gold a second on one core."
+    speed = f"Speed: {1 / episode:,.0f} episodes of {part.env_id} a second on one core, agent included."
     if not files:
         return speed
     return f"{speed} One takes 1/{read / episode:.0f} of json.load of the database ({read * 1000:.0f} ms)."

@@ -1,4 +1,4 @@
-"""Audits an environment: the oracle solves its tasks, trivial agents do not, and breaking a rule costs all."""
+"""Audits an environment: the oracle solves its tasks, no trivial agent does, breaking a rule costs all."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing

@@ -23,9 +23,12 @@ import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+import msgspec
+
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData
 from tool_envs.errors import UsageError
+from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
 from tool_envs.retail import names
 from tool_envs.retail.catalog import Catalog, catalog
@@ -269,9 +272,9 @@ class RetailBase(BaseData):
     def find_order(self, order_id: str) -> tuple[int, int] | None:
         """Customer and number of the order with that id."""
         place = self.ids.of_order_id(order_id)
-        if place is None or self._existing(place[0]) is None or place[1] >= self._order_count(place[0]):
+        if place is None or self._existing(place[0]) is None:
             return None
-        return place
+        return place if place[1] < self.customer(place[0]).orders else None
 
     def _existing(self, customer: int | None) -> int | None:
         return customer if customer is not None and customer < self.customers else None
@@ -282,18 +285,17 @@ class RetailBase(BaseData):
     def _order_count(self, customer: int) -> int:
         return _ORDERS[splitmix64(self.seed, _CUSTOMER, customer, 0) % 100]
 
-    def _sample(self) -> list[str]:
-        """Texts that change when the way in which records are made does."""
-        some = range(min(self.customers, 32))
-        texts = []
-        for customer in some:
+    def _sample(self) -> Json:
+        """Records that change when the way in which records are made does."""
+        sample = []
+        for customer in range(min(self.customers, 32)):
             row = self.customer(customer)
             orders = [self.order(customer, number) for number in range(row.orders)]
-            codes = [row.address, *(order.address for order in orders)]
-            ids = [self.user_id(customer), self.email(customer), self.method_ids(customer)]
-            addresses = [*map(self.address, codes)]
-            texts.append(repr([row, orders, addresses, ids, self.order_ids(customer)]))
-        return texts
+            addresses = [self.address(code) for code in (row.address, *(order.address for order in orders))]
+            ids = [self.user_id(customer), self.email(customer), *self.method_ids(customer)]
+            rows = [msgspec.structs.astuple(each) for each in (row, *orders)]
+            sample.append([rows, addresses, ids, self.order_ids(customer)])
+        return sample
 
     def _make_user_id(self, customer: int) -> str:
         return self.ids.user_id(self._identities[customer])

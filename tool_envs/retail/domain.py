@@ -4,13 +4,12 @@ import functools
 from collections.abc import Mapping
 
 from tool_envs.canonical import digest
-from tool_envs.database import Database
 from tool_envs.domain import Domain, Solver
 from tool_envs.episode import Episode
 from tool_envs.messages import Json
 from tool_envs.retail.codes import state_digest
 from tool_envs.retail.data import retail_base
-from tool_envs.retail.grading import GRADER, grade_episode
+from tool_envs.retail.grading import GRADER, grade_episode, progress_of
 from tool_envs.retail.oracle import decide
 from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
@@ -47,6 +46,7 @@ def load_domain(
         load_arguments=(schema_version, split, difficulty, customers, data_seed),
         reset_options=frozenset({"user_turns"}),
         data_digest=state_digest,
+        progress=progress_of,
         oracle=_renamed(decide, zip_name),
         saboteurs={rule: _renamed(solver, zip_name) for rule, solver in SABOTEURS.items()},
     )

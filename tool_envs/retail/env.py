@@ -4,6 +4,7 @@ from typing import Literal
 
 from tool_envs.env import ToolEnv
 from tool_envs.messages import Json
+from tool_envs.retail.data import retail_base
 from tool_envs.retail.domain import load_domain
 from tool_envs.retail.grading import explain
 from tool_envs.retail.tasks import RetailTasks
@@ -13,8 +14,8 @@ class RetailEnv(ToolEnv):
     """Customer service of an online store: endless tasks, a user who checks what they are offered, rules.
 
     ## Description
-    The agent finds out who the customer is, looks up their orders, proposes what they want, waits for a yes, acts,
-    and says no where the rules demand it. Data, tasks and users are generated; nothing needs a network.
+    The agent finds out who the customer is, looks up their orders, proposes what they want, waits for a yes,
+    acts, and says no where the rules demand it. Data, tasks and users are generated; nothing needs a network.
 
     ## Action Space
     `ToolCallSpace` of the retail schema in one of its versions.
@@ -24,9 +25,9 @@ class RetailEnv(ToolEnv):
 
     ## Rewards
     1.0 when every component of the ledger is met, else 0.0: `end_state` (one of the accepted ones),
-    `facts_told` (each question answered after it was asked, from a record that was looked up), `told_no` (each
-    wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands of the
-    answers), `rules` (none broken).
+    `facts_told` (each question answered after it was asked, from a record that was looked up), `told_no`
+    (each wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands of
+    the answers), `rules` (none broken).
 
     ## Starting State
     A task of the split; the customer has brought up their first wish.
@@ -43,7 +44,7 @@ class RetailEnv(ToolEnv):
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
     * `user`: `agenda`, or `replay`, who says `options["user_turns"]`.
     * `customers`, `data_seed`: size and seed of the store.
-    * `max_steps`, `parallel_calls`, `render_mode`: as `ToolEnv`.
+    * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
 
     ## References
     Yao et al., tau-bench, 2024, for the tools; Schatzmann et al., Agenda-based user simulation, 2007.
@@ -62,11 +63,18 @@ class RetailEnv(ToolEnv):
         data_seed: int = 0,
         max_steps: int = 50,
         parallel_calls: Literal["run", "refuse"] = "run",
+        process: bool = False,
         render_mode: str | None = None,
     ) -> None:
+        self._difficulty, self._store = difficulty, (customers, data_seed)
         bundle = load_domain(schema_version, split, difficulty, customers, data_seed)
         super().__init__(
-            bundle, user=user, max_steps=max_steps, parallel_calls=parallel_calls, render_mode=render_mode
+            bundle,
+            user=user,
+            max_steps=max_steps,
+            parallel_calls=parallel_calls,
+            process=process,
+            render_mode=render_mode,
         )
 
     def task_ids(self, split: str, n: int) -> list[str]:
@@ -75,9 +83,8 @@ class RetailEnv(ToolEnv):
         Raises:
             UnknownNameError: There is no such split.
         """
-        tasks = self.domain.tasks
-        assert isinstance(tasks, RetailTasks)
-        return [tasks.of_split(split).task_id(index) for index in range(n)]
+        tasks = RetailTasks(retail_base(*self._store), split, self._difficulty)
+        return [tasks.task_id(index) for index in range(n)]
 
     def explain(self) -> dict[str, Json]:
         """Why the reward of the episode is what it is; for those who may see the hidden task.

@@ -149,7 +149,10 @@ def _refused(goal: UserGoal, progress: Progress) -> dict[str, bool]:
 
 
 def _conditions(goal: UserGoal, progress: Progress) -> dict[str, bool]:
-    met = {name: all(_meets(name, value, text) for text in progress.said) for name, value in goal.conditions.items()}
+    met = {
+        name: all(_meets(name, value, text) for text in progress.said)
+        for name, value in goal.conditions.items()
+    }
     return {"conditions": all(met.values())} if met else {}
 
 
@@ -159,6 +162,42 @@ def _meets(name: str, value: Json, text: str) -> bool:
     return len(set(values_in(text, "amount"))) <= 1
 
 
+# --- Sub-goals
+
+
+def progress_of(episode: Episode) -> float:
+    """The share of an episode's sub-goals that are reached, 0.0 to 1.0.
+
+    They are: the customer was found; for each wish, its record was looked up, and it was fulfilled, answered
+    or refused. No rule counts here, and no order.
+    """
+    goal = goal_of(episode.task)
+    progress = follow(goal, first_version(episode.history))
+    reached = [bool(progress.user_id)]
+    for index, wish in enumerate(goal.wishes):
+        reached += [progress.read.issuperset(_records(wish)), _is_served(goal, progress, index)]
+    return sum(reached) / len(reached)
+
+
+def _records(wish: Wish) -> set[str]:
+    orders = [arguments["order_id"] for arguments in wish.accepted[:1] if "order_id" in arguments]
+    return {*wish.evidence, *orders}
+
+
+def _is_served(goal: UserGoal, progress: Progress, index: int) -> bool:
+    wish = goal.wishes[index]
+    if wish.fact:
+        return _is_answered(goal, progress, index, wish.fact)
+    possible = attainable(wish)
+    if possible is None:
+        return index in progress.accepted
+    return any(_is_same(call, possible) for call in progress.written)
+
+
+def _is_same(call: ToolCall, wish: Wish) -> bool:
+    return call.name == wish.tool and any(dict(call.arguments) == arguments for arguments in wish.accepted)
+
+
 # --- Why
 
 
@@ -166,8 +205,8 @@ def explain(episode: Episode) -> dict[str, Json]:
     """Why a reward is what it is, for those who may see the hidden task.
 
     Returns:
-        `components`; `violations`; `not_told` (facts), `not_refused` (numbers of wishes) and `end_state`: for the
-        nearest accepted end state, the records that are missing from it and those that should not be there.
+        `components`; `violations`; `not_told` (facts), `not_refused` (numbers of wishes) and `end_state`: for
+        the nearest accepted end state, the records that are missing and those that should not be there.
     """
     goal, verdict = goal_of(episode.task), grade_episode(episode)
     progress = follow(goal, first_version(episode.history))
@@ -184,7 +223,9 @@ def explain(episode: Episode) -> dict[str, Json]:
             if wish.fact and not _is_answered(goal, progress, index, wish.fact)
         ],
         "not_refused": [
-            index for index, wish in enumerate(goal.wishes) if wish.forbidden and index not in progress.accepted
+            index
+            for index, wish in enumerate(goal.wishes)
+            if wish.forbidden and index not in progress.accepted
         ],
     }
 

@@ -14,7 +14,7 @@ MAX_CUSTOMERS = 2_000_000
 """So that every order has a number of seven digits."""
 
 _MASK = 0xFFFFFFFFFFFFFFFF
-_ROUNDS = 4
+_ROUNDS = 2
 _ZIPS_PER_PLACE = 99  # 01 to 99
 ZIPS = _ZIPS_PER_PLACE * len(PLACES)
 """How many zip codes there are; their codes are smaller."""
@@ -47,8 +47,10 @@ class Shuffle:
         high_size, low_size = self._high, self._low
         high, low = divmod(index, low_size)
         for first, second in self._rounds:
-            high = (high + (((low + 1) * first & _MASK) >> 24)) % high_size
-            low = (low + (((high + 1) * second & _MASK) >> 24)) % low_size
+            mixed = (low + 1) * first & _MASK
+            high = (high + (((mixed ^ mixed >> 31) * first & _MASK) >> 24)) % high_size
+            mixed = (high + 1) * second & _MASK
+            low = (low + (((mixed ^ mixed >> 31) * second & _MASK) >> 24)) % low_size
         return high * low_size + low
 
     def back(self, image: int) -> int:
@@ -56,8 +58,10 @@ class Shuffle:
         high_size, low_size = self._high, self._low
         high, low = divmod(image, low_size)
         for first, second in reversed(self._rounds):
-            low = (low - (((high + 1) * second & _MASK) >> 24)) % low_size
-            high = (high - (((low + 1) * first & _MASK) >> 24)) % high_size
+            mixed = (high + 1) * second & _MASK
+            low = (low - (((mixed ^ mixed >> 31) * second & _MASK) >> 24)) % low_size
+            mixed = (low + 1) * first & _MASK
+            high = (high - (((mixed ^ mixed >> 31) * first & _MASK) >> 24)) % high_size
         return high * low_size + low
 
 

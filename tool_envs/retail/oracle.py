@@ -4,19 +4,19 @@ It reads the hidden goal, but does what a good agent would: it finds out who the
 needs, proposes, waits for the yes, acts, and says what it did.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tool_envs.consent import covering
 from tool_envs.episode import Episode
 from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
 from tool_envs.retail.codes import base_of
 from tool_envs.retail.data import RetailBase
+from tool_envs.retail.draws import Draws
 from tool_envs.retail.grading import first_version, goal_of
 from tool_envs.retail.progress import Progress, follow
 from tool_envs.retail.rows import DELIVERED, PENDING
 from tool_envs.retail.rules import PAIRS
-from tool_envs.retail.wishes import BAD_REASONS, Shopper, option_text
-from tool_envs.retail.draws import Draws
+from tool_envs.retail.wishes import Shopper, option_text
 from tool_envs.simulators.goal import UserGoal, Wish
 from tool_envs.simulators.phrasing import AgentVoice
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
@@ -52,7 +52,9 @@ class Situation:
             if all(_agrees(arguments.get(name), value) for name, value in corrections.items())
         ]
         covered = [
-            arguments for arguments in fitting if covering(self.progress.yeses, ToolCall(self.wish.tool, arguments), PAIRS)
+            arguments
+            for arguments in fitting
+            if covering(self.progress.yeses, ToolCall(self.wish.tool, arguments), PAIRS)
         ]
         return ToolCall(self.wish.tool, [*covered, *fitting, *self.wish.accepted][0])
 
@@ -145,7 +147,13 @@ def serve(now: Situation) -> Action:
 
 def is_done(now: Situation) -> bool:
     """The write of the wish was made."""
-    return any(call.name == now.wish.tool for call in now.progress.written)
+    return any(is_write_for(now.wish, call) for call in now.progress.written)
+
+
+def is_write_for(wish: Wish, call: ToolCall) -> bool:
+    """Whether a call is one that the wish is about: the same write, on the same order."""
+    orders = [arguments.get("order_id") for arguments in wish.accepted]
+    return call.name == wish.tool and call.arguments.get("order_id") in orders
 
 
 def report(now: Situation) -> Action | None:

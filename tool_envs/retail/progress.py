@@ -18,13 +18,13 @@ class Progress:
 
     Attributes:
         user_id: The customer who was found; empty: nobody yet.
-        read: Ids of the records that were looked up (user, orders, products), and names of other tools that read.
+        read: Ids of the records that were looked up (user, orders, products), and names of tools that read.
         told: Slot -> what the user said of themselves or their wish.
         index: Number of the wish that was brought up last.
         wish: That wish, or what they want instead of it.
         corrections: Argument -> the value that the user named when they turned a proposal down.
         yeses: What they said yes to, not used yet.
-        written: Writes that succeeded since the wish was brought up.
+        written: Writes that succeeded.
         unreported: A write succeeded and nothing was said since.
         said: All that the agent said.
         asked_at: Number of a wish with a question -> how many messages had been said when it was asked.
@@ -86,12 +86,14 @@ def _turn_to(progress: Progress, index: int, wish: Wish) -> None:
         if index == progress.index and wish is progress.wish.otherwise:
             progress.accepted.add(index)
         progress.index, progress.wish = index, wish
-        progress.corrections, progress.written = {}, []
+        progress.corrections = {}
 
 
 def _find_wish(wish: Wish, act: dict[str, Json]) -> Wish:
     """The wish or the alternative that is meant: the one of this kind and write."""
-    found = [each for each in alternatives(wish) if (each.kind, each.tool) == (act.get("kind"), act.get("tool"))]
+    found = [
+        each for each in alternatives(wish) if (each.kind, each.tool) == (act.get("kind"), act.get("tool"))
+    ]
     return found[0] if found else wish
 
 

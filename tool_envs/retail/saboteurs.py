@@ -15,6 +15,7 @@ from tool_envs.retail.oracle import (
     as_action,
     decide,
     identify,
+    is_done,
     look_up,
     report,
     say,
@@ -133,7 +134,7 @@ def _is_ready(now: Situation) -> bool:
 
 
 def _has_open_write(now: Situation) -> bool:
-    return bool(now.wish.tool) and all(call.name != now.wish.tool for call in now.progress.written)
+    return bool(now.wish.tool) and not is_done(now)
 
 
 def _customer(now: Situation) -> int:

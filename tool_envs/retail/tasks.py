@@ -75,10 +75,6 @@ class RetailTasks:
             raise UnknownNameError("task id", task_id, [self.task_id(0), self.task_id(1), "..."])
         return self[int(match["index"])]
 
-    def of_split(self, split: str) -> "RetailTasks":
-        """The tasks of another split, at the same difficulty."""
-        return RetailTasks(self._base, split, self.difficulty)
-
     def task_id(self, index: int) -> str:
         """Names a task by split, difficulty and index."""
         return f"retail/{self.split}/{self.difficulty or 'any'}/{index}"

@@ -62,6 +62,12 @@ class Shopper:
         self._taken_orders: set[int] = set()
         self._taken_names: set[str] = set()
         self._card_taken = False
+        self._moved = False
+
+    def move(self) -> bool:
+        """Take note that they move; False when they do so already."""
+        moves_now, self._moved = not self._moved, True
+        return moves_now
 
     # --- Orders and items
 
@@ -228,7 +234,7 @@ def _order_address(shopper: Shopper) -> Planned | None:
 
 def _user_address(shopper: Shopper) -> Planned | None:
     address = _new_address(shopper)
-    if address == shopper.base.address(shopper.row.address):
+    if address == shopper.base.address(shopper.row.address) or not shopper.move():
         return None
     user_id = shopper.base.user_id(shopper.customer)
     words = {"address": _address_text(address)}

@@ -1,0 +1,643 @@
+"""The agenda user: what they say yes to, what they never say, and that they always come to an end."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sample_goals import (
+    CANCEL,
+    EXCHANGE,
+    FORBIDDEN,
+    ITEMS,
+    KNOWS,
+    LEXICON,
+    ORDER_ADDRESS,
+    PAYMENT,
+    QUESTION,
+    RETURN,
+    SECOND_CHOICE,
+    USER_ADDRESS,
+    WISHES,
+    WORDS,
+    goal,
+)
+
+from tool_envs.errors import UsageError
+from tool_envs.simulators import agenda_core as core
+from tool_envs.simulators.agenda import AgendaUser
+from tool_envs.simulators.goal import Fact, UserGoal, Value, Wish
+from tool_envs.simulators.phrasing import AgentVoice
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
+
+keys = st.integers(0, 2**64 - 1)
+
+
+def talk(wanted, *messages, key=1):
+    """The user after these messages, and their last turn."""
+    user = AgendaUser("retail")
+    turn = user.reset(wanted, key)
+    for message in messages:
+        turn = user.respond(message)
+    return user, turn
+
+
+def acts(turn):
+    return [act["act"] for act in turn.acts]
+
+
+def yes(turn):
+    """The arguments of a yes; None when there is none."""
+    return next((act["arguments"] for act in turn.acts if act["act"] == "affirm"), None)
+
+
+# -- a yes to what is right, in anybody's words -------------------------------------------------------------
+RIGHT = [
+    (CANCEL, "Would you like me to cancel order #W1234567 because it is no longer needed?"),
+    (CANCEL, "I can help you cancel the entire pending order. Before proceeding, please confirm the following "
+     "details:\n\n- Order ID: #W1234567\n- Reason for cancellation: No longer needed\n\nOnce you confirm, I'll "
+     "proceed with the cancellation."),
+    (CANCEL, "You have two pending orders:\n\n1. **Order #W1234567**\n   - **Item:** Desk Lamp\n   - **Price:** "
+     "$243.62\n\n2. **Order #W7654321**\n   - **Items:**\n     - Office Chair\n\nDo you want me to proceed with "
+     "cancelling order #W1234567? The refund of $243.62 goes to your PayPal account."),
+    (CANCEL, "Just to make sure: order W1234567 will be cancelled as it is no longer needed. Is that correct?"),
+    (CANCEL, "To confirm, you would like to cancel the order **#W1234567** with the reason \"no longer needed\". "
+     "Please confirm (yes/no)."),
+    (RETURN, "To confirm, you would like to return the following items from order #W1234567:\n\n- Desk Lamp "
+     "(Black, USB)\n- Water Bottle (750ml)\n\nThe refund will be processed back to your original payment method "
+     "(PayPal).\n\nPlease confirm if everything is correct, and I'll proceed with the return request."),
+    (RETURN, "Thank you for your patience, Jane. Here are the items from your order #W1234567:\n\n1. **Desk Lamp** "
+     "(Black)\n2. **Water Bottle** (750ml)\n3. **Office Chair** (Leather)\n\nYou mentioned you want to return "
+     "everything except the chair. So, the items to be returned are:\n\n- Desk Lamp\n- Water Bottle\n\nThe refund "
+     "will be processed to PayPal. Please confirm if this is correct, and I'll proceed with the return request."),
+    (RETURN, "The order #W1234567 has been successfully located, and its status is \"delivered.\" You wish to "
+     "return the following items:\n\n1. **Water Bottle** (Item ID: 2222222222)\n2. **Desk Lamp** (Item ID: "
+     "1111111111)\n\nThe refund will be processed to your original payment method, which is PayPal. Please "
+     "confirm if you would like to proceed with the return of these items."),
+    (RETURN, "To proceed with returning the Desk Lamp and the Water Bottle, please confirm the following details:"
+     "\n\n- Order ID: #W1234567\n- Items: Water Bottle, Desk Lamp\n- Refund Method: PayPal (original payment "
+     "method)\n\nOnce you confirm, I'll initiate the return process, and you'll receive an email."),
+    (RETURN, "A refund can go to your original payment method or to a gift card. Would you like me to return the "
+     "desk lamp and the water bottle from order #W1234567 and refund PayPal?"),
+    (RETURN, "Shall I go ahead and return the desk lamp and the bottle?"),
+    (EXCHANGE, "Great news! The Desk Lamp is available in black with USB (Item ID: 4444444444) for $150.01. The "
+     "price difference of $12.30 will be charged to your gift card. Would you like to proceed with the exchange "
+     "of the desk lamp in order #W1234567?"),
+    (EXCHANGE, "Certainly! Please confirm the following details before we proceed:\n\n- Order ID: **#W1234567**\n"
+     "- Item to be exchanged: **Desk Lamp** (1111111111)\n- Exchange for: black, USB (4444444444)\n- Payment "
+     "method for any price difference: PayPal\n\nPlease confirm if everything is correct, and I'll proceed."),
+    (EXCHANGE, "Here are the available options for the desk lamp:\n\n1. black, USB - $150.01 (Item ID: "
+     "4444444444)\n2. white, battery - $137.00 (Item ID: 4444444445)\n\nYou asked for the black one with USB. "
+     "Shall I exchange your desk lamp (1111111111) for item 4444444444, with the difference on PayPal?"),
+    (EXCHANGE, "The desk lamp can be exchanged for the black USB variant. Would you like to proceed with the "
+     "exchange in order #W1234567?"),
+    (ITEMS, "To confirm, you would like to modify your pending order #W1234567 to change the Desk Lamp to black, "
+     "USB (Item ID: 4444444444) and the Water Bottle to 750ml, glass (Item ID: 5555555555). The price difference "
+     "will be charged to your gift card.\n\nPlease confirm if this is correct."),
+    (ITEMS, "To proceed with modifying the items in your order #W1234567, I'll use the following details:\n\n- "
+     "**Desk Lamp**: Change to black, USB (Item ID: 4444444444)\n- **Water Bottle**: Change to 750ml, glass "
+     "(Item ID: 5555555555)\n\nI'll use the gift card to handle any price difference.\n\nPlease confirm that you "
+     "have provided all items to be modified, and let me know if you'd like to proceed with these changes."),
+    (ITEMS, "I would exchange the lamp (1111111111) for 4444444444 and the bottle (2222222222) for 5555555555 in "
+     "your pending order #W1234567 and use your gift card. Is that okay?"),
+    (ORDER_ADDRESS, "Before proceeding with the address change for order #W1234567, please confirm the following "
+     "details:\n\n- New Address:\n  - Address Line 1: 12 Elm Street\n  - Address Line 2: Suite 5\n  - City: "
+     "Austin\n  - State: TX\n  - Zip Code: 78712\n  - Country: USA\n\nOnce you confirm, I will update the "
+     "shipping address for you."),
+    (ORDER_ADDRESS, "The order is currently going to 9 Oak Avenue, Portland, OR 97201. Would you like me to update "
+     "the shipping address of order #W1234567 to 12 Elm Street, Suite 5, Austin, TX 78712?"),
+    (USER_ADDRESS, "To confirm, you'd like to update your default address to:\n\n- Address: 12 Elm Street, Suite 5\n"
+     "- City: Austin\n- State: TX\n- Country: USA\n- Zip Code: 78712\n\nPlease confirm if this is correct, and "
+     "I'll proceed with the update of your profile."),
+    (PAYMENT, "Would you like to change the payment method of order #W1234567 from PayPal to your Visa credit "
+     "card (credit_card_2222222)?"),
+    (PAYMENT, "Your order #W1234567 is currently paid with PayPal. I can switch the payment method to your Visa "
+     "card ending in 2222; PayPal will be refunded. Do you want to proceed with Visa for order #W1234567?"),
+    (PAYMENT, "Order **#W1234567**: the payment method will be changed to **Visa** (credit_card_2222222). The "
+     "whole amount of $1,234.50 will be charged. Do you confirm this change? (yes/no)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wish", "message"), RIGHT)
+def test_the_right_thing_gets_its_yes(wish, message):
+    _, turn = talk(goal(wish), message)
+
+    agreed = yes(turn)
+    assert agreed is not None, turn.text
+    fitting = [each for each in wish.accepted if all(each[name] == value for name, value in agreed.items())]
+    assert fitting
+    assert turn.acts[0]["tool"] == wish.tool
+
+
+# -- a no to what is wrong ----------------------------------------------------------------------------------
+WRONG = [
+    (CANCEL, "Would you like me to cancel order #W7654321 because it is no longer needed?", "order"),
+    (CANCEL, "Shall I cancel order #W1234567, since it was ordered by mistake?", "no longer need"),
+    (CANCEL, "Shall I cancel both orders, #W1234567 and #W7654321?", "#W1234567"),
+    (CANCEL, "Would you like me to change the shipping address of order #W1234567?", "cancel"),
+    (RETURN, "Shall I return the office chair from order #W1234567 to PayPal?", "desk lamp"),
+    (RETURN, "Shall I return the desk lamp and the water bottle from order #W1234567 to your gift card?", "PayPal"),
+    (RETURN, "Shall I exchange the desk lamp and the water bottle from order #W1234567?", "return"),
+    (RETURN, "Shall I return the lamp, the bottle and the office chair from order #W1234567 to PayPal?", "bottle"),
+    (EXCHANGE, "Shall I exchange the desk lamp for the white, battery one (4444444445)?", "black one with USB"),
+    (EXCHANGE, "Shall I exchange the desk lamp for item 9999999999?", "desk lamp"),
+    (PAYMENT, "Shall I change the payment method of order #W1234567 to your gift card?", "Visa"),
+    (ORDER_ADDRESS, "Shall I send order #W1234567 to 9 Oak Avenue, Portland, OR, 97201 as the shipping address?",
+     "12 Elm Street"),
+    (USER_ADDRESS, "Shall I update your default address to 9 Oak Avenue, Portland, OR 97201?", "12 Elm Street"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wish", "message", "said"), WRONG)
+def test_the_wrong_thing_gets_a_no_and_what_is_right(wish, message, said):
+    _, turn = talk(goal(wish), message)
+
+    assert acts(turn)[0] == "deny", turn.text
+    assert yes(turn) is None
+    assert said in turn.text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Shall I go ahead?",
+        "Would you like me to proceed?",
+        "Please confirm that I should proceed (yes/no).",
+        "Shall I cancel it?",
+        "Is that correct?",
+    ],
+)
+def test_a_bare_question_is_answered_with_one(message):
+    _, turn = talk(goal(CANCEL), message)
+
+    assert acts(turn) == ["ask_details"]
+
+
+def test_what_a_proposal_leaves_open_is_added_in_words():
+    _, turn = talk(goal(RETURN), "Shall I return the desk lamp and the water bottle from order #W1234567?")
+
+    assert "my PayPal account" in turn.text
+    assert yes(turn)["payment_method_id"] == "paypal_1111111"
+
+
+def test_a_part_of_a_list_is_completed_in_words():
+    _, turn = talk(goal(RETURN), "Shall I return the desk lamp from order #W1234567 to PayPal?")
+
+    assert "the desk lamp and the water bottle" in turn.text
+    assert yes(turn)["item_ids"] == ["1111111111", "2222222222"]
+
+
+def test_what_makes_no_difference_is_left_open():
+    _, turn = talk(goal(EXCHANGE), "Shall I exchange the desk lamp in order #W1234567 for item 4444444444?")
+
+    assert "payment_method_id" not in yes(turn)
+
+
+def test_two_things_of_the_same_name_are_told_apart_by_their_ids():
+    lamps = (Value("1111111111", ("desk lamp",)), Value("1111111112", ("desk lamp",)))
+    wish = msgspec.structs.replace(RETURN, accepted=({**RETURN.accepted[0], "item_ids": ["1111111112"]},))
+    wanted = msgspec.structs.replace(goal(wish), lexicon={**LEXICON, "item_ids": lamps})
+    ask = "Shall I return the desk lamp (item {}) from order #W1234567 to PayPal?"
+
+    assert yes(talk(wanted, ask.format("1111111112"))[1])["item_ids"] == ["1111111112"]
+    assert yes(talk(wanted, ask.format("1111111111"))[1]) is None
+
+
+# -- answers ------------------------------------------------------------------------------------------------
+def test_several_questions_are_all_answered():
+    _, turn = talk(goal(RETURN), "Could you please provide your name and zip code, and the order ID?")
+
+    assert all(part in turn.text for part in ("Jane Roe", "97201", "#W1234567"))
+
+
+def test_a_question_beside_a_proposal_is_answered_too():
+    message = "Shall I cancel order #W1234567 because it is no longer needed? Also, could you provide your email address?"
+    _, turn = talk(goal(CANCEL), message)
+
+    assert yes(turn) is not None
+    assert "jane.roe@example.com" in turn.text
+
+
+def test_who_does_not_know_says_so():
+    _, turn = talk(goal(CANCEL, knows={"name": "Jane Roe"}), "Could you please provide your email address?")
+
+    assert turn.acts == ({"act": "unknown", "slot": "email"},)
+
+
+def test_the_reluctant_give_their_data_when_asked_again():
+    user, turn = talk(goal(CANCEL, traits=("reluctant",)), "Could you please provide your email address?")
+
+    assert acts(turn) == ["hold_back"]
+    assert "jane.roe@example.com" not in turn.text
+    assert "jane.roe@example.com" in user.respond("I need your email address to identify you.").text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How can I help you today?",
+        "Thank you, Jane. Your identity has been verified. How can I assist you with your order today?",
+        "Is there anything else I can help you with?",
+        "Thank you, Jane. I have successfully located your account.",
+    ],
+)
+def test_an_open_wish_is_said_again(message):
+    _, turn = talk(goal(CANCEL), message)
+
+    assert turn.acts == ({"act": "wish", "kind": "cancel", "tool": "cancel_pending_order", "wish": 0},)
+
+
+def test_conditions_are_said_at_once():
+    _, turn = talk(goal(QUESTION, conditions={"max_characters": 300, "only_the_total": True}))
+
+    assert "300" in turn.text
+    assert "total" in turn.text.split("?")[1]
+
+
+# -- what follows -------------------------------------------------------------------------------------------
+PROPOSAL = "Shall I cancel order #W1234567 because it is no longer needed?"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Your order #W1234567 has been successfully cancelled. The refund takes 5 to 7 business days.",
+        "I've cancelled your order. If there's anything else you need, feel free to ask!",
+        "All done! The cancellation went through. Is there anything else I can help you with?",
+    ],
+)
+def test_a_report_ends_the_wish(message):
+    _, turn = talk(goal(CANCEL), PROPOSAL, message)
+
+    assert acts(turn) == ["thank", "bye"]
+    assert turn.ended
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Thank you. I will now proceed with the cancellation.",
+        "One moment please, let me cancel the order for you.",
+        "I'll go ahead and cancel the order. You will receive a refund of $20.00 on your PayPal account.",
+    ],
+)
+def test_an_announcement_is_no_report(message):
+    _, turn = talk(goal(CANCEL), PROPOSAL, message)
+
+    assert acts(turn) == ["wait"]
+    assert not turn.ended
+
+
+def test_a_report_leads_to_the_next_wish():
+    _, turn = talk(goal(CANCEL, PAYMENT), PROPOSAL, "Order #W1234567 has been cancelled. Anything else?")
+
+    assert acts(turn) == ["thank", "wish"]
+    assert PAYMENT.opening in turn.text
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The total was $987.65.",
+        "You paid $987.65 in total for order #W7654321. Anything else?",
+        "It's 987.65 dollars.",
+    ],
+)
+def test_an_answer_ends_a_question(message):
+    _, turn = talk(goal(QUESTION), message)
+
+    assert turn.ended
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Let me look that up for you.",
+        "I found your account. Could you please provide the order ID?",
+        "Order #W7654321 is a delivered order.",
+    ],
+)
+def test_a_message_without_an_answer_does_not_end_a_question(message):
+    assert not talk(goal(QUESTION), message)[1].ended
+
+
+REFUSALS = [
+    "I'm sorry, but order #W7654321 has already been delivered, so it cannot be cancelled.",
+    "Unfortunately, I'm unable to cancel this order because it is no longer pending. If there's anything else I "
+    "can help you with, please let me know!",
+    "I'm sorry, but only pending orders can be cancelled; it's not possible to cancel #W7654321. Would you like "
+    "me to transfer you to a human agent instead?",
+    "Orders that were processed can't be cancelled. Would you like to return the items instead?",
+]
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+def test_a_no_to_a_forbidden_wish_is_accepted(message):
+    _, turn = talk(goal(FORBIDDEN), message)
+
+    assert {"act": "accept_no", "wish": 0} in turn.acts
+    assert turn.ended
+
+
+@pytest.mark.parametrize("message", REFUSALS)
+def test_who_insists_hears_it_twice(message):
+    user, turn = talk(goal(FORBIDDEN, traits=("insists",)), message)
+
+    assert "insist" in acts(turn)
+    assert "accept_no" in acts(user.respond(message))
+
+
+@pytest.mark.parametrize("message", REFUSALS[:2])
+def test_a_wrong_no_is_taken_after_insisting(message):
+    user, turn = talk(goal(CANCEL), message)
+
+    assert acts(turn) == ["insist", "wish"]
+    assert acts(user.respond(message)) == ["accept_no", "bye"]
+
+
+def test_a_no_for_want_of_data_is_a_question():
+    _, turn = talk(
+        goal(FORBIDDEN), "I cannot look into this without your email address. Could you provide it?"
+    )
+
+    assert acts(turn) == ["inform"]
+
+
+def test_after_a_no_comes_the_second_choice():
+    _, turn = talk(goal(SECOND_CHOICE), "I'm sorry, the black lamp with USB is not available.")
+
+    assert RETURN.opening in turn.text
+    assert turn.acts[0]["tool"] == RETURN.tool
+
+
+def test_a_no_with_the_second_choice_offered_gets_its_yes():
+    message = (
+        "Unfortunately, that variant is not available. Would you like me to return the desk lamp and the water "
+        "bottle from order #W1234567 to PayPal instead?"
+    )
+    _, turn = talk(goal(SECOND_CHOICE), message)
+
+    assert yes(turn) == RETURN.accepted[0]
+    assert "wish" in acts(turn)
+
+
+def test_a_changed_mind_wants_another_accepted_value_once():
+    voice = AgentVoice(RETAIL_PHRASES, 3, 1)
+    paypal, card = (voice.propose(EXCHANGE.tool, each, WORDS) for each in EXCHANGE.accepted)
+    user, turn = talk(goal(EXCHANGE, traits=("changes_mind",)), paypal)
+
+    assert turn.acts == (
+        {"act": "deny"},
+        {"act": "correct", "slot": "payment_method_id", "value": "gift_card_3333333"},
+    )
+    assert acts(user.respond(paypal)) == ["deny", "correct"]
+    assert "gift card" in user.respond("Anything else?").text
+    assert yes(user.respond(card)) == EXCHANGE.accepted[1]
+
+
+def test_a_mind_that_has_nothing_to_change_to_stays():
+    assert yes(talk(goal(CANCEL, traits=("changes_mind",)), PROPOSAL)[1]) is not None
+
+
+# -- limits -------------------------------------------------------------------------------------------------
+def test_what_is_not_understood_is_asked_again_and_counted():
+    user, turn = talk(goal(CANCEL), "Xyzzy plugh.")
+
+    assert acts(turn) == ["ask_again"]
+    assert user.not_understood == 1
+    user.respond("Frobnicate.")
+    assert user.respond("Quux.").ended
+
+
+def test_they_lose_patience_with_repetitions():
+    _, turn = talk(goal(CANCEL), *["How can I help you?"] * core.MAX_RESTATED)
+
+    assert turn.ended
+
+
+def test_they_lose_patience_in_the_end():
+    _, turn = talk(goal(CANCEL), *["Could you please provide your email address?"] * core.MAX_TURNS)
+
+    assert turn.ended
+
+
+def test_who_has_hung_up_says_nothing():
+    user, _ = talk(goal(FORBIDDEN), REFUSALS[0])
+
+    assert user.respond("Hello?") == msgspec.structs.replace(user.respond("Hello?"), text="", ended=True)
+
+
+# -- errors -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("wanted", "problem"),
+    [
+        ({"domain": "retail"}, "UserGoal"),
+        (UserGoal("booking", {}, (CANCEL,)), "booking"),
+        (UserGoal("retail", {}, ()), "wishes"),
+        (goal(CANCEL, conditions={"rhymes": True}), "conditions"),
+    ],
+)
+def test_a_wrong_goal_is_refused(wanted, problem):
+    with pytest.raises(UsageError, match=problem):
+        AgendaUser("retail").reset(wanted, 1)
+
+
+def test_an_unknown_domain_is_refused():
+    with pytest.raises(UsageError, match="retail"):
+        AgendaUser("moon")
+
+
+def test_without_an_episode_there_is_no_answer():
+    with pytest.raises(UsageError, match="reset"):
+        AgendaUser("retail").respond("Hello?")
+
+
+def test_a_goal_may_be_json():
+    wanted = goal(*WISHES.values())
+    plain = json.loads(msgspec.json.encode(wanted))
+
+    assert AgendaUser("retail").reset(plain, 5) == AgendaUser("retail").reset(wanted, 5)
+
+
+# -- laws ---------------------------------------------------------------------------------------------------
+SECRET = 8642097
+LATER = Wish(
+    kind="payment",
+    tool="modify_pending_order_payment",
+    accepted=({"order_id": "#W9999999", "payment_method_id": "gift_card_9999999"},),
+    words={"order_id": "the zebra order", "payment_method": "my zebra card"},
+    opening="The zebra order should be paid with my zebra card.",
+)
+SHY = Wish(
+    kind="exchange",
+    tool="exchange_delivered_order_items",
+    accepted=(
+        {
+            "order_id": "#W8888888",
+            "item_ids": ["1234512345"],
+            "new_item_ids": ["9876598765"],
+            "payment_method_id": "paypal_1111111",
+        },
+    ),
+    words={"item": "the desk lamp", "new_item": "the black one"},
+    opening="I want to exchange the desk lamp for the black one.",
+)
+ASKED = Wish(kind="question", fact=Fact("amount", SECRET, "What did I pay for the kettle?"))
+voices = st.builds(AgentVoice, st.just(RETAIL_PHRASES), keys, st.integers(0, 30))
+phrases = st.one_of(
+    st.text(max_size=200),
+    st.sampled_from([message for _, message in RIGHT] + REFUSALS + [message for _, message, _ in WRONG]),
+    st.builds(
+        lambda voice, slot: voice.ask([slot]), voices, st.sampled_from([*RETAIL_PHRASES.questions, "intent"])
+    ),
+    st.builds(
+        lambda voice, wish: voice.propose(wish.tool, wish.accepted[0], WORDS),
+        voices,
+        st.sampled_from([wish for wish in WISHES.values() if wish.tool]),
+    ),
+    st.builds(
+        lambda voice, wish: voice.report(wish.tool, wish.accepted[0], WORDS),
+        voices,
+        st.sampled_from([wish for wish in WISHES.values() if wish.tool]),
+    ),
+    st.builds(lambda voice: voice.more(), voices),
+    st.sampled_from(
+        ["", " ", "?" * 500, "yes", "\n- \n1. ", "#W1234567", "4444444444 " * 50, "Or else?", "{words}"]
+    ),
+)
+messages = st.lists(phrases | st.tuples(phrases, phrases).map(" ".join), max_size=30)
+traits = st.lists(
+    st.sampled_from(["terse", "talkative", "changes_mind", "insists", "reluctant"]), unique=True, max_size=3
+).map(tuple)
+wish_lists = st.lists(st.sampled_from(sorted(WISHES)), min_size=1, max_size=4).map(
+    lambda kinds: tuple(WISHES[kind] for kind in kinds)
+)
+
+
+@settings(max_examples=150)
+@given(wish_lists, traits, keys, messages)
+@example((CANCEL,), (), 0, ["x" * 100_000])
+@example((CANCEL,), (), 0, ["\0\ud800 #W" + "1" * 5000])
+def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
+    user = AgendaUser("retail")
+    turn = user.reset(goal(*wishes, traits=how), key)
+    for count, text in enumerate(texts + ["Hello?"] * core.MAX_TURNS, 1):
+        turn = user.respond(text)
+        assert turn.text
+        assert json.loads(json.dumps(turn.acts)) == list(turn.acts)
+        if turn.ended:
+            break
+
+    assert turn.ended
+    assert count <= core.MAX_TURNS
+
+
+@settings(max_examples=150)
+@given(traits, keys, messages)
+def test_nothing_is_said_before_its_time(how, key, texts):
+    wanted = goal(SHY, ASKED, LATER, traits=how)
+    user = AgendaUser("retail")
+    said = [user.reset(wanted, key)]
+    for text in texts:
+        said.append(user.respond(text))
+        if said[-1].ended:
+            break
+
+    whole = " ".join(turn.text for turn in said)
+    assert not any(form in whole for form in ("86,420", "86420", str(SECRET)))
+    assert not any(secret in whole for secret in ("#W8888888", "1234512345", "9876598765", "paypal_1111111"))
+    brought_up = 0
+    for turn in said:
+        brought_up = max([brought_up, *(act["wish"] for act in turn.acts if "wish" in act)])
+        assert brought_up >= 2 or "zebra" not in turn.text
+        assert brought_up >= 1 or "kettle" not in turn.text
+
+
+@settings(max_examples=80)
+@given(wish_lists, traits, keys, st.lists(phrases, min_size=1, max_size=12), st.integers(0, 11))
+def test_a_snapshot_goes_on_the_same_way(wishes, how, key, texts, at):
+    user, twin = AgendaUser("retail"), AgendaUser("retail")
+    user.reset(goal(*wishes, traits=how), key)
+    snapshot = user.snapshot()
+    turns = []
+    for number, text in enumerate(texts):
+        if number == min(at, len(texts) - 1):
+            snapshot = user.snapshot()
+            turns = []
+        turns.append(user.respond(text))
+    twin.restore(snapshot)
+
+    assert [twin.respond(text) for text in texts[min(at, len(texts) - 1) :]] == turns
+    assert twin.snapshot() == user.snapshot()
+
+
+PROCESS = """
+import sys; sys.path.insert(0, {folder!r})
+from sample_goals import *
+from tool_envs.simulators.agenda import AgendaUser
+user = AgendaUser("retail")
+print(user.digest)
+print(user.reset(goal(*WISHES.values(), traits=("talkative", "insists")), 2**63 + 5))
+for text in {texts!r}:
+    print(user.respond(text))
+"""
+
+
+def test_every_process_says_the_same():
+    texts = [message for _, message in RIGHT[:6]] + REFUSALS
+    code = PROCESS.format(folder=str(Path(__file__).parent), texts=texts)
+
+    def run(seed):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        return subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, check=True
+        ).stdout
+
+    assert run("1") == run("2") != b""
+
+
+# -- golden conversations -----------------------------------------------------------------------------------
+def conversation(kind):
+    """A whole conversation with a well-spoken agent, as text."""
+    wish = WISHES[kind]
+    voice = [AgentVoice(RETAIL_PHRASES, 11, turn) for turn in range(6)]
+    served = wish.otherwise or wish
+    no = [voice[2].refuse(wish.kind, "not_pending" if wish.forbidden else "not_available")] if wish.forbidden or wish.otherwise else []
+    deed = (
+        [
+            voice[3].propose(served.tool, served.accepted[0], WORDS),
+            voice[4].report(served.tool, served.accepted[0], WORDS),
+        ]
+        if served.tool
+        else []
+    )
+    told = [voice[3].tell(wish.fact)] if wish.fact else []
+    user = AgendaUser("retail")
+    turn = user.reset(goal(wish), sorted(WISHES).index(kind))
+    lines = [f"USER  {turn.text}"]
+    for text in [voice[1].ask(["email"]), *no, *deed, *told]:
+        turn = user.respond(text)
+        lines += [f"AGENT {text}", f"USER  {turn.text}"]
+    return "\n".join([*lines, "END" if turn.ended else "STILL THERE", ""])
+
+
+@pytest.mark.parametrize("kind", sorted(WISHES))
+def test_golden_conversation(kind):
+    golden = Path(__file__).parent / "golden" / f"{kind}.txt"
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(conversation(kind), encoding="utf-8")
+
+    assert conversation(kind) == golden.read_text(encoding="utf-8")
+    assert conversation(kind).endswith("END\n")
+
+
+def test_all_that_is_known_is_said_when_asked():
+    asked = AgentVoice(RETAIL_PHRASES, 1, 1).ask(["email", "name", "zip", "user_id"])
+
+    assert all(value in talk(goal(CANCEL), asked)[1].text for value in KNOWS.values())
