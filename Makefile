@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test sweep lint bench clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,9 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's retail tasks, 
 
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
+
+sweep: $(VENV)/.installed ## The store's laws on 1,000 tasks instead of 100.
+	RETAIL_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/retail/test_retail_tasks.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

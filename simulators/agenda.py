@@ -1,8 +1,8 @@
-"""The agenda user: a simulated user who knows what they want, checks what they are offered, and costs nothing.
+"""The agenda user: knows what they want, checks what they are offered, and costs nothing.
 
 Agenda-based user simulation goes back to Schatzmann et al. (2007). What is done next is decided in
-`agenda_core.react`, over small integers; `hearing` brings the agent's text there, and `speech` turns moves into acts
-and text.
+`agenda_core.react`, over small integers; `hearing` brings the agent's text there, and `speech` turns moves
+into acts and text.
 """
 
 import re
@@ -14,9 +14,19 @@ import msgspec
 from tool_envs.canonical import digest
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.simulators.agenda_core import LIMITS, OTHERWISE, Facts, State, is_offered, react, start, turn_to
+from tool_envs.simulators.agenda_core import (
+    LIMITS,
+    OTHERWISE,
+    Facts,
+    State,
+    is_offered,
+    react,
+    start,
+    turn_to,
+)
+from tool_envs.simulators.agenda_plan import Node, plan
 from tool_envs.simulators.goal import UserGoal
-from tool_envs.simulators.hearing import Node, Understood, hear, plan
+from tool_envs.simulators.hearing import Understood, hear
 from tool_envs.simulators.phrasing import Dice, Phrases, Said, UserVoice, shared_pools
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.speech import moves_of, opening_of
@@ -75,10 +85,10 @@ class AgendaUser:
         Raises:
             UsageError: The goal is not one, or not of this domain.
         """
-        wanted = _checked(goal, self._phrases)
+        wanted = checked_goal(goal, self._phrases)
         agenda = Agenda(wanted, key, *plan(wanted, self._phrases))
         self._episode = (agenda, start(agenda.facts))
-        return self._turn(*opening_of(agenda.nodes[0], wanted))
+        return self._turn(*opening_of(agenda.nodes[0], wanted, self._phrases))
 
     def respond(self, agent_text: str) -> Turn:
         """What they say to that.
@@ -125,7 +135,12 @@ class AgendaUser:
         return Turn(voice.say(list(said)), tuple(acts), state.ended)
 
 
-def _checked(goal: Json, phrases: Phrases) -> UserGoal:
+def checked_goal(goal: Json, phrases: Phrases) -> UserGoal:
+    """A goal, given as one or as a JSON value.
+
+    Raises:
+        UsageError: It is not one, not of this domain, or not one that can be played.
+    """
     try:
         wanted = goal if isinstance(goal, UserGoal) else msgspec.convert(goal, UserGoal)
     except msgspec.ValidationError as error:

@@ -1,7 +1,7 @@
 """The core of the agenda user: what they do next, a plain function over small integers and tuples of them.
 
-Sets of slots, of accepted argument sets and of moves are bit masks. Text becomes `Heard` before it, and moves become
-acts and text after it.
+Sets of slots, of accepted argument sets and of moves are bit masks. Text becomes `Heard` before it, and moves
+become acts and text after it.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ MAX_TURNS = 25
 MAX_RESTATED = 8
 MAX_MISSED = 3
 LIMITS = (MAX_TURNS, MAX_RESTATED, MAX_MISSED)
-"""Messages in all, repetitions without progress, and messages not understood in a row, before they hang up."""
+"""Messages, repetitions without progress, and messages not understood in a row, before they hang up."""
 
 # What a user does in one turn, in the order in which it is said.
 THANK = 1 << 0
@@ -171,7 +171,7 @@ def _decide(state: State, heard: Heard, facts: Facts) -> Step:
     right = is_offered(state, heard)
     if _is_fulfilled(state, heard, wish):
         return _go_on(state, facts, THANK, heard.asks & facts.identity)
-    if heard.denies and not right and not _asks_who(heard, facts):
+    if heard.denies and not _is_aside(heard, right, facts):
         return _hear_no(state, heard, facts)
     if heard.confirms:
         return _answer_proposal(state, heard, facts, right)
@@ -186,19 +186,22 @@ def _decide(state: State, heard: Heard, facts: Facts) -> Step:
 
 def _is_fulfilled(state: State, heard: Heard, wish: WishFacts) -> bool:
     """The agent reports that the wish is fulfilled, or answers the question."""
-    if heard.denies:
-        return False
     idle = not (heard.confirms or heard.asks or heard.intent)
     if wish.question:
-        return heard.answers and idle and not heard.pending
+        return heard.answers and idle and not heard.pending and (heard.informs or not heard.denies)
+    if state.agreed and heard.done:
+        return heard.tool == SAME or not heard.denies
+    if heard.denies or not idle:
+        return False
     if state.agreed:
-        return heard.done or (idle and not heard.pending and (heard.informs or heard.closes))
-    return heard.done and idle and heard.tool == SAME and heard.agrees & state.sets > 0
+        return not heard.pending and (heard.informs or heard.closes)
+    return heard.done and heard.tool == SAME and heard.agrees & state.sets > 0
 
 
-def _asks_who(heard: Heard, facts: Facts) -> bool:
-    """A no that only says that the user must be known first."""
-    return heard.asks & facts.identity > 0
+def _is_aside(heard: Heard, right: bool, facts: Facts) -> bool:
+    """A no beside an offer of what the user wants, or for want of data, is not the answer to their wish."""
+    offered = right or (heard.confirms and heard.tool == SAME)
+    return offered or heard.asks & facts.identity > 0
 
 
 def _go_on(state: State, facts: Facts, moves: int, slots: int = 0) -> Step:
@@ -224,7 +227,7 @@ def _hear_no(state: State, heard: Heard, facts: Facts) -> Step:
         return Step(turn_to(state, wish.otherwise, facts), turned_down | OTHERWISE)
     if wish.forbidden:
         return _go_on(state, facts, turned_down | ACCEPT_NO)
-    if heard.asks:
+    if heard.asks or heard.intent:
         return _answer_questions(state, heard, facts, turned_down)
     if state.insisted:
         return _go_on(state, facts, turned_down | ACCEPT_NO)

@@ -5,6 +5,7 @@ Every choice is a function of (key, turn, number of the choice). What `AgentVoic
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +21,7 @@ Said = tuple[str, str, str]
 """A sentence of the user to be: act, slot, their own words for it."""
 
 
-class Phrases(msgspec.Struct, frozen=True):
+class Phrases(msgspec.Struct, frozen=True, dict=True):
     """What a domain adds to the shared sentences.
 
     Attributes:
@@ -56,6 +57,12 @@ class Phrases(msgspec.Struct, frozen=True):
     identifying: frozenset[str]
     look_alikes: tuple[frozenset[str], ...]
     conditions: dict[str, Pool]
+
+    @cached_property
+    def slot_of_argument(self) -> dict[str, str]:
+        """Argument -> its slot; rather one of the wish than one that says who the user is."""
+        own_last = sorted(self.slots, key=lambda slot: slot not in self.identity)
+        return {name: slot for slot in own_last for name in self.slots[slot]}
 
 
 class Dice(NamedTuple):
@@ -632,7 +639,7 @@ _BEFORE: Pool = (
 _AFTER: Pool = (
     "I do like shopping with you.",
     "By the way, the weather is lovely today.",
-    "I always tell my friends about your store.",
+    "I always tell my friends about you.",
     "My sister says hello.",
     "Time flies, does it not?",
     "I am looking forward to the weekend.",

@@ -6,11 +6,9 @@ from typing import NamedTuple
 from tool_envs.messages import Json
 from tool_envs.simulators import agenda_core as core
 from tool_envs.simulators.agenda_core import Step
-from tool_envs.simulators.goal import UserGoal, Wish
-from tool_envs.simulators.hearing import (
+from tool_envs.simulators.agenda_plan import Node, wish_act
+from tool_envs.simulators.comparing import (
     Mentions,
-    Node,
-    Understood,
     arguments_of,
     chosen,
     common,
@@ -20,6 +18,8 @@ from tool_envs.simulators.hearing import (
     wish_slots,
     wrong_arguments,
 )
+from tool_envs.simulators.goal import UserGoal, Wish
+from tool_envs.simulators.hearing import Understood
 from tool_envs.simulators.phrasing import Phrases, Said
 
 Act = dict[str, Json]
@@ -38,10 +38,10 @@ _PLAIN_MOVES = {
 }
 
 
-def opening_of(node: Node, goal: UserGoal) -> tuple[list[Act], list[Said]]:
+def opening_of(node: Node, goal: UserGoal, phrases: Phrases) -> tuple[list[Act], list[Said]]:
     """The first turn: the first wish, and what the user demands of all answers."""
     demands = [("condition", name, str(value)) for name, value in goal.conditions.items() if value]
-    return [_wish_act(node)], [("wish", "", node.opening), *demands]
+    return _bring_up(node, phrases), [("wish", "", node.opening), *demands]
 
 
 def moves_of(
@@ -62,10 +62,18 @@ def moves_of(
     return [act for act, _ in pairs if act], [words for _, words in pairs if words]
 
 
-def _wish_act(node: Node) -> Act:
-    if node.asks:
-        return {"act": "ask", "wish": node.index}
-    return {"act": "wish", "kind": node.wish.kind, "tool": node.wish.tool, "wish": node.index}
+def _bring_up(node: Node, phrases: Phrases) -> list[Act]:
+    """The wish, and what its opening tells: it is made of the words for all its slots."""
+    wish, everything = node.wish, (1 << len(node.wish.accepted)) - 1
+    told: dict[str, Json] = {}
+    for slot, words in wish.words.items():
+        names = [name for name in arguments_of(wish) if slot_of(name, phrases) == slot]
+        values = {name: common(wish, name, everything) for name in names}
+        told |= {name: value for name, value in values.items() if value is not None} or {slot: words}
+    informs: list[Act] = [
+        {"act": "inform", "slot": name, "value": value, "wish": node.number} for name, value in told.items()
+    ]
+    return [wish_act(wish, node.number, node.asks), *informs]
 
 
 class _Speaker(NamedTuple):
@@ -83,7 +91,9 @@ class _Speaker(NamedTuple):
         if move in _PLAIN_MOVES:
             yield self._plain(_PLAIN_MOVES[move])
         elif move in _BRINGS_UP:
-            yield _wish_act(self.after), (_BRINGS_UP[move], "", self.after.opening)
+            first, *others = _bring_up(self.after, self.phrases)
+            yield first, (_BRINGS_UP[move], "", self.after.opening)
+            yield from ((act, None) for act in others)
             if move == core.AGAIN:
                 yield from ((None, ("correct", slot, self._said(slot))) for slot in self._narrowed())
         elif move == core.AFFIRM:
@@ -94,7 +104,7 @@ class _Speaker(NamedTuple):
             yield from self._correct("correct" if move == core.CORRECT else "change")
 
     def _plain(self, act: str) -> tuple[Act, Said]:
-        about = {"wish": self.before.index} if act == "accept_no" else {}
+        about = {"wish": self.before.number} if act == "accept_no" else {}
         return {"act": act, **about}, (act, "", "")
 
     @property
@@ -153,7 +163,7 @@ class _Speaker(NamedTuple):
         yield None, ("inform", slot, known)
         for name in self._names(slot) if words else [slot]:
             value = common(self._wish, name, self._sets) if words else None
-            about = {"wish": self.before.index} if words else {}
+            about = {"wish": self.before.number} if words else {}
             yield {"act": "inform", "slot": name, "value": known if value is None else value, **about}, None
 
     def _names(self, slot: str) -> list[str]:

@@ -523,40 +523,102 @@ def test_a_chain_of_pairs_replaces_what_stood_there_before(database):
     assert [item["item_id"] for item in shown["items"]] == [item_id(item) for item in wanted]
 
 
-def test_a_requested_exchange_books_nothing_but_holds_the_gift_card(database):
-    def dearer_than_half_the_card(order, who):
-        difference = SHOP.variants[SHOP.variant_codes[replacements(order.items[0])[-1]]].price
-        difference -= SHOP.variants[order.items[0]].price
-        return order.status == DELIVERED and who.method_kind[0] == GIFT_CARD and difference > 0
+def extra_cost(order):
+    """What the dearest replacement of the first item costs more, in cents."""
+    dearest = SHOP.variants[SHOP.variant_codes[replacements(order.items[0])[-1]]]
+    return dearest.price - SHOP.variants[order.items[0]].price
 
-    customers = Counter(order.customer for order in orders_where(dearer_than_half_the_card))
-    customer = next(who for who, count in customers.items() if count > 1)
-    first, second = itertools.islice(
-        orders_where(lambda order, who: order.customer == customer and dearer_than_half_the_card(order, who)),
-        2,
+
+def exchange(database, order):
+    """Exchange the first item for the dearest replacement, on the first payment method."""
+    return call(
+        database,
+        "exchange_delivered_order_items",
+        order_id=ids(order)[0],
+        item_ids=[item_id(order.items[0])],
+        new_item_ids=replacements(order.items[0])[-1:],
+        payment_method_id=ids(order)[1][0],
     )
 
-    def exchange(order):
-        return call(
-            database,
-            "exchange_delivered_order_items",
-            order_id=ids(order)[0],
-            item_ids=[item_id(order.items[0])],
-            new_item_ids=replacements(order.items[0])[-1:],
-            payment_method_id=BASE.method_ids(customer)[0],
+
+def two_deliveries():
+    """Two delivered orders of a customer with a gift card, whose first items could be dearer ones."""
+    found = orders_where(
+        lambda order, who: (
+            order.status == DELIVERED and who.method_kind[0] == GIFT_CARD and extra_cost(order) > 0
+        )
+    )
+    by_customer = itertools.groupby(found, key=lambda order: order.customer)
+    return next(orders for _, group in by_customer if len(orders := list(group)[:2]) == 2)
+
+
+def put_on_gift_card(database, order, cents):
+    customer = database.get("customers", BASE.user_id(order.customer)).copy()
+    customer.balance[0] = cents
+    database.put("customers", BASE.user_id(order.customer), customer)
+
+
+def test_a_requested_exchange_books_nothing(database):
+    first, _ = two_deliveries()
+    put_on_gift_card(database, first, extra_cost(first))
+    start = balances(database, first)
+
+    shown = json.loads(exchange(database, first).content)
+
+    assert shown["status"] == "exchange requested"
+    assert shown["exchange_price_difference"] == extra_cost(first) / 100
+    assert (balances(database, first), len(shown["payment_history"])) == (start, 1)
+    assert exchange(database, first).code == "already_requested"
+
+
+@pytest.mark.parametrize(("missing", "code"), [(0, None), (1, "insufficient_gift_card_balance")])
+def test_what_exchanges_will_take_from_a_gift_card_is_not_spent_twice(database, missing, code):
+    first, second = two_deliveries()
+    put_on_gift_card(database, first, extra_cost(first) + extra_cost(second) - missing)
+
+    assert exchange(database, first).code is None
+    assert exchange(database, second).code == code
+
+
+def two_for_one():
+    """Delivered orders with two variants of a product, and a third that can take the place of both."""
+    for order in orders_where(lambda order, who: order.status == DELIVERED and who.method_kind[0] != 1):
+        for pair in itertools.combinations(order.items[: order.item_count], 2):
+            shared = [each for each in replacements(pair[0]) if each in replacements(pair[1])]
+            if SHOP.variants[pair[0]].product == SHOP.variants[pair[1]].product and shared:
+                yield order, [item_id(item) for item in pair], shared[0]
+
+
+def test_what_is_exchanged_is_named_item_by_item_in_sorted_order():
+    for order, old, new in two_for_one():
+        arguments = {"order_id": ids(order)[0], "payment_method_id": ids(order)[1][0]}
+        items = {"item_ids": old, "new_item_ids": [new, new]}
+        shown = answer(Database(BASE), "exchange_delivered_order_items", **arguments, **items)
+
+        assert (shown["exchange_items"], shown["exchange_new_items"]) == (sorted(old), [new, new])
+
+
+def test_what_is_returned_is_named_in_sorted_order():
+    for order in itertools.islice(orders_where(lambda order, _: order.status == DELIVERED), 50):
+        order_id, methods = ids(order)
+        items = [item_id(item) for item in order.items[: order.item_count]]
+        method = {"payment_method_id": methods[order.transaction_method[0]]}
+        shown = answer(
+            Database(BASE), "return_delivered_order_items", order_id=order_id, item_ids=items, **method
         )
 
-    start = balances(database, first)
-    shown = json.loads(exchange(first).content)
-    assert shown["status"] == "exchange requested"
-    assert shown["exchange_price_difference"] > 0
-    assert (balances(database, first), len(shown["payment_history"])) == (start, 1)
+        assert shown["return_items"] == sorted(items)
+        assert shown["return_payment_method_id"] == method["payment_method_id"]
 
-    row = database.get("customers", BASE.user_id(customer)).copy()
-    row.balance[0] = row.held[0]
-    database.put("customers", BASE.user_id(customer), row)
-    assert exchange(second).code == "insufficient_gift_card_balance"
-    assert exchange(first).code == "already_requested"
+
+def test_what_was_sent_has_a_parcel_with_all_items(database):
+    for place in itertools.islice(BASE.order_places(), 100):
+        order = BASE.order(*place)
+        shown = answer(database, "get_order_details", order_id=ids(order)[0])
+        parcels = [parcel["item_ids"] for parcel in shown["fulfillments"]]
+        items = [item["item_id"] for item in shown["items"]]
+
+        assert parcels == ([items] if order.status in (PROCESSED, DELIVERED) else [])
 
 
 def test_a_return_goes_to_the_original_method_or_a_gift_card():

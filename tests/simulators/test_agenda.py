@@ -14,15 +14,12 @@ from sample_goals import (
     CANCEL,
     EXCHANGE,
     FORBIDDEN,
-    ITEMS,
     KNOWS,
     LEXICON,
-    ORDER_ADDRESS,
     PAYMENT,
     QUESTION,
     RETURN,
     SECOND_CHOICE,
-    USER_ADDRESS,
     WISHES,
     WORDS,
     goal,
@@ -56,73 +53,14 @@ def yes(turn):
     return next((act["arguments"] for act in turn.acts if act["act"] == "affirm"), None)
 
 
-# -- a yes to what is right, in anybody's words -------------------------------------------------------------
-RIGHT = [
-    (CANCEL, "Would you like me to cancel order #W1234567 because it is no longer needed?"),
-    (CANCEL, "I can help you cancel the entire pending order. Before proceeding, please confirm the following "
-     "details:\n\n- Order ID: #W1234567\n- Reason for cancellation: No longer needed\n\nOnce you confirm, I'll "
-     "proceed with the cancellation."),
-    (CANCEL, "You have two pending orders:\n\n1. **Order #W1234567**\n   - **Item:** Desk Lamp\n   - **Price:** "
-     "$243.62\n\n2. **Order #W7654321**\n   - **Items:**\n     - Office Chair\n\nDo you want me to proceed with "
-     "cancelling order #W1234567? The refund of $243.62 goes to your PayPal account."),
-    (CANCEL, "Just to make sure: order W1234567 will be cancelled as it is no longer needed. Is that correct?"),
-    (CANCEL, "To confirm, you would like to cancel the order **#W1234567** with the reason \"no longer needed\". "
-     "Please confirm (yes/no)."),
-    (RETURN, "To confirm, you would like to return the following items from order #W1234567:\n\n- Desk Lamp "
-     "(Black, USB)\n- Water Bottle (750ml)\n\nThe refund will be processed back to your original payment method "
-     "(PayPal).\n\nPlease confirm if everything is correct, and I'll proceed with the return request."),
-    (RETURN, "Thank you for your patience, Jane. Here are the items from your order #W1234567:\n\n1. **Desk Lamp** "
-     "(Black)\n2. **Water Bottle** (750ml)\n3. **Office Chair** (Leather)\n\nYou mentioned you want to return "
-     "everything except the chair. So, the items to be returned are:\n\n- Desk Lamp\n- Water Bottle\n\nThe refund "
-     "will be processed to PayPal. Please confirm if this is correct, and I'll proceed with the return request."),
-    (RETURN, "The order #W1234567 has been successfully located, and its status is \"delivered.\" You wish to "
-     "return the following items:\n\n1. **Water Bottle** (Item ID: 2222222222)\n2. **Desk Lamp** (Item ID: "
-     "1111111111)\n\nThe refund will be processed to your original payment method, which is PayPal. Please "
-     "confirm if you would like to proceed with the return of these items."),
-    (RETURN, "To proceed with returning the Desk Lamp and the Water Bottle, please confirm the following details:"
-     "\n\n- Order ID: #W1234567\n- Items: Water Bottle, Desk Lamp\n- Refund Method: PayPal (original payment "
-     "method)\n\nOnce you confirm, I'll initiate the return process, and you'll receive an email."),
-    (RETURN, "A refund can go to your original payment method or to a gift card. Would you like me to return the "
-     "desk lamp and the water bottle from order #W1234567 and refund PayPal?"),
-    (RETURN, "Shall I go ahead and return the desk lamp and the bottle?"),
-    (EXCHANGE, "Great news! The Desk Lamp is available in black with USB (Item ID: 4444444444) for $150.01. The "
-     "price difference of $12.30 will be charged to your gift card. Would you like to proceed with the exchange "
-     "of the desk lamp in order #W1234567?"),
-    (EXCHANGE, "Certainly! Please confirm the following details before we proceed:\n\n- Order ID: **#W1234567**\n"
-     "- Item to be exchanged: **Desk Lamp** (1111111111)\n- Exchange for: black, USB (4444444444)\n- Payment "
-     "method for any price difference: PayPal\n\nPlease confirm if everything is correct, and I'll proceed."),
-    (EXCHANGE, "Here are the available options for the desk lamp:\n\n1. black, USB - $150.01 (Item ID: "
-     "4444444444)\n2. white, battery - $137.00 (Item ID: 4444444445)\n\nYou asked for the black one with USB. "
-     "Shall I exchange your desk lamp (1111111111) for item 4444444444, with the difference on PayPal?"),
-    (EXCHANGE, "The desk lamp can be exchanged for the black USB variant. Would you like to proceed with the "
-     "exchange in order #W1234567?"),
-    (ITEMS, "To confirm, you would like to modify your pending order #W1234567 to change the Desk Lamp to black, "
-     "USB (Item ID: 4444444444) and the Water Bottle to 750ml, glass (Item ID: 5555555555). The price difference "
-     "will be charged to your gift card.\n\nPlease confirm if this is correct."),
-    (ITEMS, "To proceed with modifying the items in your order #W1234567, I'll use the following details:\n\n- "
-     "**Desk Lamp**: Change to black, USB (Item ID: 4444444444)\n- **Water Bottle**: Change to 750ml, glass "
-     "(Item ID: 5555555555)\n\nI'll use the gift card to handle any price difference.\n\nPlease confirm that you "
-     "have provided all items to be modified, and let me know if you'd like to proceed with these changes."),
-    (ITEMS, "I would exchange the lamp (1111111111) for 4444444444 and the bottle (2222222222) for 5555555555 in "
-     "your pending order #W1234567 and use your gift card. Is that okay?"),
-    (ORDER_ADDRESS, "Before proceeding with the address change for order #W1234567, please confirm the following "
-     "details:\n\n- New Address:\n  - Address Line 1: 12 Elm Street\n  - Address Line 2: Suite 5\n  - City: "
-     "Austin\n  - State: TX\n  - Zip Code: 78712\n  - Country: USA\n\nOnce you confirm, I will update the "
-     "shipping address for you."),
-    (ORDER_ADDRESS, "The order is currently going to 9 Oak Avenue, Portland, OR 97201. Would you like me to update "
-     "the shipping address of order #W1234567 to 12 Elm Street, Suite 5, Austin, TX 78712?"),
-    (USER_ADDRESS, "To confirm, you'd like to update your default address to:\n\n- Address: 12 Elm Street, Suite 5\n"
-     "- City: Austin\n- State: TX\n- Country: USA\n- Zip Code: 78712\n\nPlease confirm if this is correct, and "
-     "I'll proceed with the update of your profile."),
-    (PAYMENT, "Would you like to change the payment method of order #W1234567 from PayPal to your Visa credit "
-     "card (credit_card_2222222)?"),
-    (PAYMENT, "Your order #W1234567 is currently paid with PayPal. I can switch the payment method to your Visa "
-     "card ending in 2222; PayPal will be refunded. Do you want to proceed with Visa for order #W1234567?"),
-    (PAYMENT, "Order **#W1234567**: the payment method will be changed to **Visa** (credit_card_2222222). The "
-     "whole amount of $1,234.50 will be charged. Do you confirm this change? (yes/no)"),
-]  # fmt: skip
+PROPOSAL = "Shall I cancel order #W1234567 because it is no longer needed?"
+MESSAGES = json.loads((Path(__file__).parent / "agent_messages.json").read_text(encoding="utf-8"))
+RIGHT = [(WISHES[case["wish"]], case["message"]) for case in MESSAGES["right"]]
+WRONG = [(WISHES[case["wish"]], case["message"], case["said"]) for case in MESSAGES["wrong"]]
+REFUSALS = MESSAGES["refusals"]
 
 
+# -- yes and no ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("wish", "message"), RIGHT)
 def test_the_right_thing_gets_its_yes(wish, message):
     _, turn = talk(goal(wish), message)
@@ -132,25 +70,6 @@ def test_the_right_thing_gets_its_yes(wish, message):
     fitting = [each for each in wish.accepted if all(each[name] == value for name, value in agreed.items())]
     assert fitting
     assert turn.acts[0]["tool"] == wish.tool
-
-
-# -- a no to what is wrong ----------------------------------------------------------------------------------
-WRONG = [
-    (CANCEL, "Would you like me to cancel order #W7654321 because it is no longer needed?", "order"),
-    (CANCEL, "Shall I cancel order #W1234567, since it was ordered by mistake?", "no longer need"),
-    (CANCEL, "Shall I cancel both orders, #W1234567 and #W7654321?", "#W1234567"),
-    (CANCEL, "Would you like me to change the shipping address of order #W1234567?", "cancel"),
-    (RETURN, "Shall I return the office chair from order #W1234567 to PayPal?", "desk lamp"),
-    (RETURN, "Shall I return the desk lamp and the water bottle from order #W1234567 to your gift card?", "PayPal"),
-    (RETURN, "Shall I exchange the desk lamp and the water bottle from order #W1234567?", "return"),
-    (RETURN, "Shall I return the lamp, the bottle and the office chair from order #W1234567 to PayPal?", "bottle"),
-    (EXCHANGE, "Shall I exchange the desk lamp for the white, battery one (4444444445)?", "black one with USB"),
-    (EXCHANGE, "Shall I exchange the desk lamp for item 9999999999?", "desk lamp"),
-    (PAYMENT, "Shall I change the payment method of order #W1234567 to your gift card?", "Visa"),
-    (ORDER_ADDRESS, "Shall I send order #W1234567 to 9 Oak Avenue, Portland, OR, 97201 as the shipping address?",
-     "12 Elm Street"),
-    (USER_ADDRESS, "Shall I update your default address to 9 Oak Avenue, Portland, OR 97201?", "12 Elm Street"),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(("wish", "message", "said"), WRONG)
@@ -176,6 +95,20 @@ def test_a_bare_question_is_answered_with_one(message):
     _, turn = talk(goal(CANCEL), message)
 
     assert acts(turn) == ["ask_details"]
+
+
+def test_a_warning_beside_a_proposal_is_no_refusal():
+    message = "Please note that a cancellation cannot be undone. Would you like me to cancel the order?"
+
+    assert acts(talk(goal(CANCEL), message)[1]) == ["ask_details"]
+
+
+def test_an_answer_with_a_no_in_it_is_an_answer():
+    count = Wish(kind="question", fact=Fact("count", 10, "How many kettles can I order?"))
+
+    assert talk(goal(count), "There are 12 kettles, of which 10 are available and 2 are unavailable.")[
+        1
+    ].ended
 
 
 def test_what_a_proposal_leaves_open_is_added_in_words():
@@ -216,8 +149,7 @@ def test_several_questions_are_all_answered():
 
 
 def test_a_question_beside_a_proposal_is_answered_too():
-    message = "Shall I cancel order #W1234567 because it is no longer needed? Also, could you provide your email address?"
-    _, turn = talk(goal(CANCEL), message)
+    _, turn = talk(goal(CANCEL), f"{PROPOSAL} Also, could you please provide your email address?")
 
     assert yes(turn) is not None
     assert "jane.roe@example.com" in turn.text
@@ -252,6 +184,13 @@ def test_an_open_wish_is_said_again(message):
     assert turn.acts == ({"act": "wish", "kind": "cancel", "tool": "cancel_pending_order", "wish": 0},)
 
 
+def test_what_is_asked_twice_is_said_once():
+    message = "I still need your email address. Could you please provide your email address and the order ID?"
+    _, turn = talk(goal(CANCEL), message)
+
+    assert [act["slot"] for act in turn.acts] == ["email", "order_id"]
+
+
 def test_conditions_are_said_at_once():
     _, turn = talk(goal(QUESTION, conditions={"max_characters": 300, "only_the_total": True}))
 
@@ -260,14 +199,12 @@ def test_conditions_are_said_at_once():
 
 
 # -- what follows -------------------------------------------------------------------------------------------
-PROPOSAL = "Shall I cancel order #W1234567 because it is no longer needed?"
-
-
 @pytest.mark.parametrize(
     "message",
     [
         "Your order #W1234567 has been successfully cancelled. The refund takes 5 to 7 business days.",
         "I've cancelled your order. If there's anything else you need, feel free to ask!",
+        "Your order #W1234567 has been cancelled. Please note that this cannot be undone. Anything else?",
         "All done! The cancellation went through. Is there anything else I can help you with?",
     ],
 )
@@ -326,16 +263,6 @@ def test_a_message_without_an_answer_does_not_end_a_question(message):
     assert not talk(goal(QUESTION), message)[1].ended
 
 
-REFUSALS = [
-    "I'm sorry, but order #W7654321 has already been delivered, so it cannot be cancelled.",
-    "Unfortunately, I'm unable to cancel this order because it is no longer pending. If there's anything else I "
-    "can help you with, please let me know!",
-    "I'm sorry, but only pending orders can be cancelled; it's not possible to cancel #W7654321. Would you like "
-    "me to transfer you to a human agent instead?",
-    "Orders that were processed can't be cancelled. Would you like to return the items instead?",
-]
-
-
 @pytest.mark.parametrize("message", REFUSALS)
 def test_a_no_to_a_forbidden_wish_is_accepted(message):
     _, turn = talk(goal(FORBIDDEN), message)
@@ -377,8 +304,8 @@ def test_after_a_no_comes_the_second_choice():
 
 def test_a_no_with_the_second_choice_offered_gets_its_yes():
     message = (
-        "Unfortunately, that variant is not available. Would you like me to return the desk lamp and the water "
-        "bottle from order #W1234567 to PayPal instead?"
+        "Unfortunately, that variant is not available. Would you like me to return the desk lamp and the "
+        "water bottle from order #W1234567 to PayPal instead?"
     )
     _, turn = talk(goal(SECOND_CHOICE), message)
 
@@ -398,6 +325,23 @@ def test_a_changed_mind_wants_another_accepted_value_once():
     assert acts(user.respond(paypal)) == ["deny", "correct"]
     assert "gift card" in user.respond("Anything else?").text
     assert yes(user.respond(card)) == EXCHANGE.accepted[1]
+
+
+def test_a_changed_mind_differs_from_what_was_proposed():
+    both = [
+        {**EXCHANGE.accepted[0], "new_item_ids": [item], "payment_method_id": method}
+        for item in ("4444444444", "4444444445")
+        for method in ("paypal_1111111", "gift_card_3333333")
+    ]
+    wish = msgspec.structs.replace(EXCHANGE, accepted=tuple(both))
+    for proposed in both:
+        message = AgentVoice(RETAIL_PHRASES, 3, 1).propose(EXCHANGE.tool, proposed, WORDS)
+        user, turn = talk(goal(wish, traits=("changes_mind",)), message)
+        corrected = {act["slot"]: act["value"] for act in turn.acts if act["act"] == "correct"}
+        assert acts(turn) == ["deny", "correct"]
+        assert all(proposed[name] != value for name, value in corrected.items())
+        wanted = AgentVoice(RETAIL_PHRASES, 3, 1).propose(EXCHANGE.tool, {**proposed, **corrected}, WORDS)
+        assert yes(user.respond(wanted)) == {**proposed, **corrected}
 
 
 def test_a_mind_that_has_nothing_to_change_to_stays():
@@ -522,11 +466,17 @@ wish_lists = st.lists(st.sampled_from(sorted(WISHES)), min_size=1, max_size=4).m
 @settings(max_examples=150)
 @given(wish_lists, traits, keys, messages)
 @example((CANCEL,), (), 0, ["x" * 100_000])
+@example(
+    (CANCEL,),
+    (),
+    0,
+    ["Shall I? #W1234567 " + "from " * 2000, "cannot until " * 800, "would you like me to " * 500],
+)
 @example((CANCEL,), (), 0, ["\0\ud800 #W" + "1" * 5000])
 def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
     user = AgendaUser("retail")
     turn = user.reset(goal(*wishes, traits=how), key)
-    for count, text in enumerate(texts + ["Hello?"] * core.MAX_TURNS, 1):
+    for text in (texts + ["Hello?"] * core.MAX_TURNS)[: core.MAX_TURNS]:
         turn = user.respond(text)
         assert turn.text
         assert json.loads(json.dumps(turn.acts)) == list(turn.acts)
@@ -534,7 +484,6 @@ def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
             break
 
     assert turn.ended
-    assert count <= core.MAX_TURNS
 
 
 @settings(max_examples=150)
@@ -607,7 +556,11 @@ def conversation(kind):
     wish = WISHES[kind]
     voice = [AgentVoice(RETAIL_PHRASES, 11, turn) for turn in range(6)]
     served = wish.otherwise or wish
-    no = [voice[2].refuse(wish.kind, "not_pending" if wish.forbidden else "not_available")] if wish.forbidden or wish.otherwise else []
+    no = (
+        [voice[2].refuse(wish.kind, "not_pending" if wish.forbidden else "not_available")]
+        if wish.forbidden or wish.otherwise
+        else []
+    )
     deed = (
         [
             voice[3].propose(served.tool, served.accepted[0], WORDS),

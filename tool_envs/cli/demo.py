@@ -69,7 +69,7 @@ def demo(
 
 
 def _play(part: Slice, out: Path, tick: Tick) -> tuple[list[Report], list[Message]]:
-    """Play and record the solver, and play the trivial agents; returns the solver's first conversation too."""
+    """Play and record the solver, and play the trivial agents; with the solver's first conversation."""
     agent = load_agent(part.solver)
     tasks = None if part.tasks is None else range(part.tasks)
     conversation: list[Message] = []

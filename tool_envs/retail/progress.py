@@ -19,7 +19,7 @@ class Progress:
     Attributes:
         user_id: The customer who was found; empty: nobody yet.
         read: Ids of the records that were looked up (user, orders, products), and names of tools that read.
-        told: Slot -> what the user said of themselves or their wish.
+        told: Slot -> what the user said of themselves.
         index: Number of the wish that was brought up last.
         wish: That wish, or what they want instead of it.
         corrections: Argument -> the value that the user named when they turned a proposal down.
@@ -72,7 +72,7 @@ def _learn_act(progress: Progress, goal: UserGoal, act: dict[str, Json]) -> None
         case {"act": "ask", "wish": int(index)}:
             _turn_to(progress, index, goal.wishes[index])
             progress.asked_at.setdefault(index, len(progress.said))
-        case {"act": "inform", "slot": str(slot), "value": value}:
+        case {"act": "inform", "slot": str(slot), "value": value} if "wish" not in act:
             progress.told[slot] = value
         case {"act": "correct", "slot": str(slot), "value": value}:
             progress.corrections[slot] = value

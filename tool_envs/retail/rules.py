@@ -4,8 +4,9 @@ Calls are seen with the parameter names of schema 1.0.0. Each rule is a fold ove
 its memory is a small value that is replaced and never changed.
 """
 
+import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -362,8 +363,9 @@ def _argument(call: ToolCall, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _ids(text: str) -> Iterable[str]:
-    return map(str, values_in(text, "id"))
+@functools.lru_cache(maxsize=8192)
+def _ids(text: str) -> tuple[str, ...]:
+    return tuple(map(str, values_in(text, "id")))
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -122,7 +122,9 @@ class Shopper:
         """How they speak of an order."""
         if not self._forgetful:
             return f"order {self.order_id(order)}"
-        return f"the order with the {self.name(self.own_items(order)[0]).lower()}"
+        own = self.own_items(order)
+        told_by = next((item for item in own if self.name(item) not in self._taken_names), own[0])
+        return f"the order with the {self.name(told_by).lower()}"
 
     # --- Payment methods
 

@@ -26,9 +26,8 @@ from tool_envs.retail.rows import (
 )
 from tool_envs.rows import kernel
 
-_ADDED_AT_MOST: Final = (
-    3  # transactions: two by a change of payment, and one afterwards that ends all changes
-)
+_ADDED_AT_MOST: Final = 3
+"""Transactions that a change of payment may lead to: its own two, and the one that ends all changes."""
 
 
 @kernel
