@@ -41,7 +41,7 @@ _PLAIN_MOVES = {
 def opening_of(node: Node, goal: UserGoal, phrases: Phrases) -> tuple[list[Act], list[Said]]:
     """The first turn: the first wish, and what the user demands of all answers."""
     demands = [("condition", name, str(value)) for name, value in goal.conditions.items() if value]
-    return _bring_up(node, phrases), [("wish", "", node.opening), *demands]
+    return [_bring_up(node, phrases)], [("wish", "", node.opening), *demands]
 
 
 def moves_of(
@@ -62,7 +62,7 @@ def moves_of(
     return [act for act, _ in pairs if act], [words for _, words in pairs if words]
 
 
-def _bring_up(node: Node, phrases: Phrases) -> list[Act]:
+def _bring_up(node: Node, phrases: Phrases) -> Act:
     """The wish, and what its opening tells: it is made of the words for all its slots."""
     wish, everything = node.wish, (1 << len(node.wish.accepted)) - 1
     told: dict[str, Json] = {}
@@ -70,10 +70,8 @@ def _bring_up(node: Node, phrases: Phrases) -> list[Act]:
         names = [name for name in arguments_of(wish) if slot_of(name, phrases) == slot]
         values = {name: common(wish, name, everything) for name in names}
         told |= {name: value for name, value in values.items() if value is not None} or {slot: words}
-    informs: list[Act] = [
-        {"act": "inform", "slot": name, "value": value, "wish": node.number} for name, value in told.items()
-    ]
-    return [wish_act(wish, node.number, node.asks), *informs]
+    act = wish_act(wish, node.number, node.asks)
+    return {**act, "told": told} if told else act
 
 
 class _Speaker(NamedTuple):
@@ -91,9 +89,7 @@ class _Speaker(NamedTuple):
         if move in _PLAIN_MOVES:
             yield self._plain(_PLAIN_MOVES[move])
         elif move in _BRINGS_UP:
-            first, *others = _bring_up(self.after, self.phrases)
-            yield first, (_BRINGS_UP[move], "", self.after.opening)
-            yield from ((act, None) for act in others)
+            yield _bring_up(self.after, self.phrases), (_BRINGS_UP[move], "", self.after.opening)
             if move == core.AGAIN:
                 yield from ((None, ("correct", slot, self._said(slot))) for slot in self._narrowed())
         elif move == core.AFFIRM:

@@ -181,7 +181,15 @@ def test_the_reluctant_give_their_data_when_asked_again():
 def test_an_open_wish_is_said_again(message):
     _, turn = talk(goal(CANCEL), message)
 
-    assert turn.acts == ({"act": "wish", "kind": "cancel", "tool": "cancel_pending_order", "wish": 0},)
+    assert turn.acts == (
+        {
+            "act": "wish",
+            "kind": "cancel",
+            "tool": "cancel_pending_order",
+            "wish": 0,
+            "told": {"order_id": "#W1234567", "reason": "no longer needed"},
+        },
+    )
 
 
 def test_what_is_asked_twice_is_said_once():

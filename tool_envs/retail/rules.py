@@ -231,6 +231,8 @@ def _reasons_in(act: dict[str, Json]) -> list[str]:
             return [reason]
         case {"act": "affirm", "tool": "cancel_pending_order", "arguments": {"reason": str(reason)}}:
             return [reason]
+        case {"act": "wish", "told": {"reason": str(reason)}}:
+            return [reason]
     return []
 
 
