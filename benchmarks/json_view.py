@@ -109,7 +109,7 @@ def oracle_episodes(env: ToolEnv, count: int) -> list[Actions]:
 
 
 def measure_calls(env: ToolEnv, episodes: list[Actions], rounds: int) -> dict[str, float]:
-    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all tool calls, beside the bare sum."""
+    """`toolkit.call` (bytes in, text out, validated) and `env.step` over all tool calls, beside the bare."""
     toolkit = Toolkit(env.schema, env.domain.toolkit.functions)
     played = [[orjson.dumps(action) for action in actions] for actions in episodes]
     called = [[raw for raw in raws if parse_action(raw).calls[0].name != RESPOND] for raws in played]
@@ -151,7 +151,7 @@ def measure_calls(env: ToolEnv, episodes: list[Actions], rounds: int) -> dict[st
 
 
 def bare_of(toolkit: Toolkit, env: ToolEnv, raws: list[bytes]) -> Iterator[tuple[bytes, Valid, Any]]:
-    """What the bare sum needs of each call: its bytes, a validator of its arguments, its result as a value."""
+    """What the bare sum needs of each call: its bytes, a validator of its arguments, its result."""
     database = Database(env.domain.base)
     for raw in raws:
         call = parse_action(raw).calls[0]

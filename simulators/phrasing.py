@@ -4,6 +4,7 @@ Every choice is a function of (key, turn, number of the choice). What `AgentVoic
 `understanding.read` as exactly the act that was meant; tests hold the two together.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -95,18 +96,22 @@ class AgentVoice:
         key: 64-bit key of the choices.
         turn: Number of the turn.
         brief: As short as possible (a user may demand it).
+        formal: Without contractions (a user may demand that, too).
     """
 
-    def __init__(self, phrases: Phrases, key: int, turn: int, brief: bool = False) -> None:
+    def __init__(
+        self, phrases: Phrases, key: int, turn: int, brief: bool = False, formal: bool = False
+    ) -> None:
         self._phrases = phrases
         self._dice = Dice(key, turn)
         self._brief = brief
+        self._formal = formal
 
     def ask(self, slots: Iterable[str]) -> str:
         """Asks for the values of slots; `intent` and `other` ask what the user wants and for more details."""
         named = [self._phrases.questions[slot] for slot in slots if slot in self._phrases.questions]
-        asked = [self._dice.pick(_ASK, 0).format(slots=join(named))] if named else []
-        return " ".join(asked + [self._dice.pick(_ASK_OPEN[slot], 1) for slot in slots if slot in _ASK_OPEN])
+        asked = [self._pick(_ASK, 0).format(slots=join(named))] if named else []
+        return " ".join(asked + [self._pick(_ASK_OPEN[slot], 1) for slot in slots if slot in _ASK_OPEN])
 
     def propose(self, tool: str, arguments: Mapping[str, Json], words: Mapping[str, str] = {}) -> str:
         """Puts a write to the user, with all its arguments, and asks for a yes.
@@ -118,19 +123,19 @@ class AgentVoice:
                 id, or not at all in brief speech.
         """
         pool = (self._phrases.brief_deeds[tool],) if self._brief else self._phrases.deeds[tool]
-        deed = self._dice.pick(pool, 0).format(**self._fields(arguments, words))
-        return sentence(self._dice.pick(_BRIEF_PROPOSE if self._brief else _PROPOSE, 1).format(deed=deed))
+        deed = self._pick(pool, 0).format(**self._fields(arguments, words))
+        return sentence(self._pick(_BRIEF_PROPOSE if self._brief else _PROPOSE, 1).format(deed=deed))
 
     def report(self, tool: str, arguments: Mapping[str, Json], words: Mapping[str, str] = {}) -> str:
         """Says that a write was done, and offers more help."""
         pool = self._phrases.results[tool][:1] if self._brief else self._phrases.results[tool]
-        done = sentence(self._dice.pick(pool, 0).format(**self._fields(arguments, words)))
-        opener = "" if self._brief else self._dice.pick(_DONE, 1)
+        done = sentence(self._pick(pool, 0).format(**self._fields(arguments, words)))
+        opener = "" if self._brief else self._pick(_DONE, 1)
         return f"{opener}{done} {self.more()}"
 
     def tell(self, fact: Fact) -> str:
         """Answers a question with its value in a usual form, and says nothing else."""
-        return self._dice.pick(_TELL[fact.type], 0).format(value=self._dice.pick(fact_forms(fact), 1))
+        return self._pick(_TELL[fact.type], 0).format(value=self._pick(fact_forms(fact), 1))
 
     def refuse(self, kind: str, why: str) -> str:
         """Says that a wish cannot be fulfilled and why, and offers more help.
@@ -141,18 +146,34 @@ class AgentVoice:
         """
         deed = self._phrases.refusals.get(kind, "do that")
         clause = self._phrases.reasons.get(why, why)
-        return f"{self._dice.pick(_REFUSE, 0).format(deed=deed, why=clause)} {self.more()}"
+        return f"{self._pick(_REFUSE, 0).format(deed=deed, why=clause)} {self.more()}"
 
     def more(self) -> str:
         """Offers more help."""
-        return self._dice.pick(_BRIEF_MORE if self._brief else _MORE, 9)
+        return self._pick(_BRIEF_MORE if self._brief else _MORE, 9)
 
     def transfer(self) -> str:
         """Says that a human takes over."""
-        return self._dice.pick(_TRANSFER, 0)
+        return self._pick(_TRANSFER, 0)
+
+    def _pick(self, pool: Pool, k: int) -> str:
+        fitting = tuple(text for text in pool if not has_contraction(text)) if self._formal else pool
+        return self._dice.pick(fitting, k)
 
     def _fields(self, arguments: Mapping[str, Json], words: Mapping[str, str]) -> dict[str, str]:
         return self._phrases.fields(arguments, {} if self._brief else words)
+
+
+_CONTRACTION = re.compile(
+    r"\b(?:\w+n['\u2019]t"
+    r"|(?:i|you|we|they|he|she|it|that|there|here|who|what|let)['\u2019](?:m|s|re|ve|ll|d))\b",
+    re.IGNORECASE,
+)
+
+
+def has_contraction(text: str) -> bool:
+    """Whether a text contracts words, as in "can't" or "I'll"."""
+    return _CONTRACTION.search(text) is not None
 
 
 def fact_forms(fact: Fact) -> Pool:

@@ -203,6 +203,18 @@ RETAIL_PHRASES = Phrases(
             "I would like answers of no more than {words} characters",
             "please be brief: up to {words} characters per message",
         ),
+        "formal": (
+            "please write formally, without contractions",
+            "I would like formal language: no contractions, please",
+            "please answer in formal English without contractions",
+            "no contractions in your answers, please",
+            "I ask you to keep the language formal and to contract no words",
+            "please use full words only, no contractions",
+            "write cannot and not its short form, please: no contractions",
+            "I read contractions badly, so please use none",
+            "formal language, please, without any contractions",
+            "my request: no contracted words in your answers",
+        ),
         "only_the_total": (
             "please tell me only the total",
             "just the total, please, no other amounts",

@@ -1,4 +1,14 @@
-"""What a simulated user is: the interface, and one turn of theirs."""
+"""What a simulated user is: the interface, and one turn of theirs.
+
+The acts of a turn are JSON objects, `{"act": ..., ...}`, for rules and array views. No agent sees them:
+
+* `wish` (`kind`, `tool`, `wish`: its number, `told`: what its opening says), `ask` (`wish`): brought up;
+* `inform` (`slot`, `value`; `wish` when it is about one), `unknown` (`slot`), `hold_back`: answers;
+* `affirm` (`tool`, `arguments`: the proposal as it was understood, and what was added): a yes;
+* `deny`: a no, which revokes every open yes; `correct` (`slot`, `value`): what is wanted instead;
+* `accept_no` (`wish`), `insist`: after the agent's no;
+* `ask_details`, `ask_again`, `wait`, `thank`, `bye`.
+"""
 
 from typing import Protocol
 

@@ -174,6 +174,14 @@ def test_demo_plays_tau_bench(run, tau_bench_path):
     result = run("demo", "--path", str(tau_bench_path))
 
     assert result.exit_code == 0
-    for score in ("115/115", "11/115", "7/115", "100/100", "215 of 215 episodes", "interface: ours", "json.load"):
+    for score in (
+        "115/115",
+        "11/115",
+        "7/115",
+        "100/100",
+        "215 of 215 episodes",
+        "interface: ours",
+        "json.load",
+    ):
         assert score in result.stdout
     assert "git clone" not in result.stdout

@@ -20,8 +20,14 @@ class Refusal(msgspec.Struct, frozen=True):
     message: str
 
 
+class JsonText(msgspec.Struct, frozen=True):
+    """A result that is JSON text already; a domain may keep it and give it out again."""
+
+    text: str
+
+
 ToolFunction: TypeAlias = Callable[..., Any]
-"""`(database, **arguments) -> JSON value | Refusal`. The arguments are valid for the schema."""
+"""`(database, **arguments) -> JSON value | JsonText | Refusal`. The arguments are valid for the schema."""
 
 
 class Toolkit:
@@ -62,6 +68,8 @@ class Toolkit:
         before = database.snapshot()
         try:
             value = self.functions[call.name](database, **call.arguments)
+            if isinstance(value, JsonText):
+                return ToolResult(value.text)
             if not isinstance(value, Refusal):
                 return ToolResult(orjson.dumps(value).decode())
         except BaseException:

@@ -102,6 +102,43 @@ def test_other_figures_than_the_total_earn_nothing():
     assert env.outcome.ledger.components["conditions"] == 0.0
 
 
+def test_contractions_earn_nothing_where_the_customer_wants_none():
+    env = make(difficulty=5)
+    index = first(env, lambda task: "formal" in task.goal["conditions"])
+    play(env, index, lambda action: replace_words(action, lambda text: f"{text} I'm here."))
+
+    assert env.outcome.ledger.components["conditions"] == 0.0
+
+
+def test_process_rewards_are_apart_and_add_up():
+    env = make(process=True)
+    for index in range(10):
+        env.reset(seed=0, options={"task_index": index})
+        steps = []
+        while env.outcome is None:
+            _, reward, _, _, info = env.step(env.domain.oracle(env.episode))
+            steps.append(info["process_reward"])
+
+        assert sum(steps) == pytest.approx(1.0)
+        assert env.outcome.ledger.process == pytest.approx(1.0)
+        assert reward == env.outcome.ledger.terminal == 1.0
+
+
+def test_process_rewards_are_off_by_default():
+    env = make()
+    play(env, 0)
+
+    assert env.outcome.ledger.process is None
+
+
+def test_explain_says_whether_a_reason_was_named():
+    env = make(difficulty=1)
+    index = first(env, lambda task: task.family == "forbidden")
+    play(env, index)
+
+    assert env.explain()["reasons_named"] == {"0": True}
+
+
 def test_the_ledger_names_rule_and_step():
     env = make(difficulty=1)
     index = first(env, lambda task: task.family == "return")

@@ -12,7 +12,7 @@ method_code(base, customer, "paypal_1234567"), item_code(base, "1234567890")   #
 changed_records(database), state_digest(database)      # what differs from the base data, as JSON
 ```
 
-The same calls with `_text` instead of `_json` give JSON texts (bytes), those of untouched rows from a cache.
+The same calls with `_text` instead of `_json` give JSON texts, those of untouched rows from a cache.
 """
 
 import functools
@@ -58,10 +58,10 @@ class Renderer:
 
     def __init__(self, base: RetailBase, zip_name: ZipName) -> None:
         self.base, self.zip_name = base, zip_name
-        self._orders: Kept[tuple[int, int], bytes] = Kept(self._base_order_text)
-        self._users: Kept[int, bytes] = Kept(self._base_user_text)
-        self._products: Kept[int, bytes] = Kept(lambda code: orjson.dumps(self._product(code)))
-        self._items: Kept[int, bytes] = Kept(lambda code: orjson.dumps(self._item(code)))
+        self._orders: Kept[tuple[int, int], str] = Kept(self._base_order_text)
+        self._users: Kept[int, str] = Kept(self._base_user_text)
+        self._products: Kept[int, str] = Kept(lambda code: orjson.dumps(self._product(code)).decode())
+        self._items: Kept[int, str] = Kept(lambda code: orjson.dumps(self._item(code)).decode())
         self._parcels: Kept[tuple[int, int], orjson.Fragment] = Kept(self._parcel)
         self._order_items: Kept[int, orjson.Fragment] = Kept(self._order_item)
 
@@ -69,27 +69,27 @@ class Renderer:
         """An order as `get_order_details` answers it."""
         return orjson.loads(self.order_text(database, order))
 
-    def order_text(self, database: Database, order: Order) -> bytes:
+    def order_text(self, database: Database, order: Order) -> str:
         """The JSON text of `order_json`."""
         if order is self.base.order(order.customer, order.number):
             return self._orders[(order.customer, order.number)]
-        return orjson.dumps(self._order(order, address_now(database, order.address)))
+        return orjson.dumps(self._order(order, address_now(database, order.address))).decode()
 
     def user_json(self, database: Database, customer: Customer) -> Json:
         """A customer as `get_user_details` answers it."""
         return orjson.loads(self.user_text(database, customer))
 
-    def user_text(self, database: Database, customer: Customer) -> bytes:
+    def user_text(self, database: Database, customer: Customer) -> str:
         """The JSON text of `user_json`."""
         if customer is self.base.customer(customer.index):
             return self._users[customer.index]
-        return orjson.dumps(self._user(customer, address_now(database, customer.address)))
+        return orjson.dumps(self._user(customer, address_now(database, customer.address))).decode()
 
     def product_json(self, product: int) -> Json:
         """A product as `get_product_details` answers it, by its code."""
         return orjson.loads(self.product_text(product))
 
-    def product_text(self, product: int) -> bytes:
+    def product_text(self, product: int) -> str:
         """The JSON text of `product_json`."""
         return self._products[product]
 
@@ -97,15 +97,15 @@ class Renderer:
         """A variant as `get_item_details` answers it, by its code."""
         return orjson.loads(self.item_text(variant))
 
-    def item_text(self, variant: int) -> bytes:
+    def item_text(self, variant: int) -> str:
         """The JSON text of `item_json`."""
         return self._items[variant]
 
     @functools.cached_property
-    def product_list_text(self) -> bytes:
+    def product_list_text(self) -> str:
         """The JSON text of what `list_all_product_types` answers."""
         products = {each.name: each.product_id for each in self.base.catalog.products}
-        return orjson.dumps({"products": products})
+        return orjson.dumps({"products": products}).decode()
 
     def address_json(self, address: Address) -> Json:
         """An address as it stands in orders and profiles."""
@@ -118,13 +118,13 @@ class Renderer:
             self.zip_name: address.zip,
         }
 
-    def _base_order_text(self, place: tuple[int, int]) -> bytes:
+    def _base_order_text(self, place: tuple[int, int]) -> str:
         order = self.base.order(*place)
-        return orjson.dumps(self._order(order, self.base.address(order.address)))
+        return orjson.dumps(self._order(order, self.base.address(order.address))).decode()
 
-    def _base_user_text(self, index: int) -> bytes:
+    def _base_user_text(self, index: int) -> str:
         customer = self.base.customer(index)
-        return orjson.dumps(self._user(customer, self.base.address(customer.address)))
+        return orjson.dumps(self._user(customer, self.base.address(customer.address))).decode()
 
     def _order(self, order: Order, address: Address) -> dict[str, Any]:
         items = order.items[: order.item_count]

@@ -15,8 +15,7 @@ from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
 from tool_envs.retail.tasks import RetailTasks
 from tool_envs.retail.toolkit import ZIP_NAMES, retail_toolkit
-from tool_envs.simulators import ReplayUser, UserSimulator
-from tool_envs.simulators.agenda import AgendaUser
+from tool_envs.simulators import AgendaUser, HumanUser, ReplayUser, UserSimulator
 from tool_envs.task import Task
 
 
@@ -39,7 +38,7 @@ def load_domain(
         base=base,
         tasks=RetailTasks(base, split, difficulty),
         policy_text=policy,
-        simulators={"agenda": _agenda_user, "replay": _replay_user},
+        simulators={"agenda": _agenda_user, "replay": _replay_user, "human": _human_user},
         grade=grade_episode,
         grader_digest=digest({"grader": GRADER, "policy": policy}),
         load=load_domain,
@@ -54,6 +53,10 @@ def load_domain(
 
 def _agenda_user(_: Task, __: Mapping[str, Json]) -> UserSimulator:
     return AgendaUser("retail")
+
+
+def _human_user(_: Task, __: Mapping[str, Json]) -> UserSimulator:
+    return HumanUser("retail")
 
 
 def _replay_user(_: Task, options: Mapping[str, Json]) -> UserSimulator:

@@ -26,8 +26,8 @@ class RetailEnv(ToolEnv):
     ## Rewards
     1.0 when every component of the ledger is met, else 0.0: `end_state` (one of the accepted ones),
     `facts_told` (each question answered after it was asked, from a record that was looked up), `told_no`
-    (each wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands of
-    the answers), `rules` (none broken).
+    (each wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands
+    of the answers), `rules` (none broken).
 
     ## Starting State
     A task of the split; the customer has brought up their first wish.
@@ -42,7 +42,7 @@ class RetailEnv(ToolEnv):
     * `schema_version`: `1.0.0`; `1.1.0` adds `get_item_details`; `2.0.0` calls `zip` `postal_code`.
     * `split`: `train` or `test`; they share no customer.
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
-    * `user`: `agenda`, or `replay`, who says `options["user_turns"]`.
+    * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
     * `customers`, `data_seed`: size and seed of the store.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
 

@@ -1,6 +1,7 @@
 """The terminal reward: the end state, what was told and refused, the customer's conditions, the rules."""
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from tool_envs.canonical import canonical_json
 from tool_envs.database import Database
 from tool_envs.episode import Episode
+from tool_envs.errors import UsageError
 from tool_envs.facts import is_told, values_in
 from tool_envs.messages import Json, Message, ToolCall
 from tool_envs.recent import Recent
@@ -20,6 +22,7 @@ from tool_envs.retail.toolkit import retail_toolkit
 from tool_envs.reward import Verdict, grade
 from tool_envs.rules import broken_rules
 from tool_envs.simulators.goal import Fact, UserGoal, Wish
+from tool_envs.simulators.phrasing import has_contraction
 from tool_envs.task import Task
 
 GRADER = "retail/1"
@@ -157,9 +160,14 @@ def _conditions(goal: UserGoal, progress: Progress) -> dict[str, bool]:
 
 
 def _meets(name: str, value: Json, text: str) -> bool:
-    if name == "max_characters":
-        return len(text) <= value
-    return len(set(values_in(text, "amount"))) <= 1
+    match name:
+        case "max_characters":
+            return len(text) <= int(value)
+        case "only_the_total":
+            return len(set(values_in(text, "amount"))) <= 1
+        case "formal":
+            return not has_contraction(text)
+    raise UsageError(f"There is no condition {name!r} on replies.")
 
 
 # --- Sub-goals
@@ -205,8 +213,10 @@ def explain(episode: Episode) -> dict[str, Json]:
     """Why a reward is what it is, for those who may see the hidden task.
 
     Returns:
-        `components`; `violations`; `not_told` (facts), `not_refused` (numbers of wishes) and `end_state`: for
-        the nearest accepted end state, the records that are missing and those that should not be there.
+        `components`; `violations`; `not_told` (facts), `not_refused` (numbers of wishes); `reasons_named`:
+        for each wish whose refusal was accepted, whether some message named a reason (reported, not rewarded:
+        words are looked for, no more); and `end_state`: for the nearest accepted end state, the records that
+        are missing and those that should not be there.
     """
     goal, verdict = goal_of(episode.task), grade_episode(episode)
     progress = follow(goal, first_version(episode.history))
@@ -222,12 +232,25 @@ def explain(episode: Episode) -> dict[str, Json]:
             for index, wish in enumerate(goal.wishes)
             if wish.fact and not _is_answered(goal, progress, index, wish.fact)
         ],
+        "reasons_named": {
+            str(index): _names_reason(goal, progress, index) for index in sorted(progress.accepted)
+        },
         "not_refused": [
             index
             for index, wish in enumerate(goal.wishes)
             if wish.forbidden and index not in progress.accepted
         ],
     }
+
+
+_REASON_WORDS = re.compile(
+    r"pending|processed|delivered|shipped|status|reason|original payment|gift card|available|stock|policy",
+    re.IGNORECASE,
+)
+
+
+def _names_reason(goal: UserGoal, progress: Progress, index: int) -> bool:
+    return goal.wishes[index].forbidden and any(_REASON_WORDS.search(text) for text in progress.said)
 
 
 def _show(records: Iterable[tuple[str, str, bytes]]) -> list[str]:

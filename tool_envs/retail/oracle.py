@@ -36,7 +36,9 @@ class Situation:
         self.goal: UserGoal = goal_of(episode.task)
         self.progress: Progress = follow(self.goal, first_version(episode.history))
         self.base: RetailBase = base_of(episode.database)
-        self.voice = AgentVoice(RETAIL_PHRASES, 0, episode.steps, brief=bool(self.goal.conditions))
+        demanded = self.goal.conditions
+        brief, formal = "max_characters" in demanded, "formal" in demanded
+        self.voice = AgentVoice(RETAIL_PHRASES, 0, episode.steps, brief, formal)
 
     @property
     def wish(self) -> Wish:

@@ -5,8 +5,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-
 from tool_envs.database import Database
 from tool_envs.errors import UnknownNameError
 from tool_envs.retail.codes import ZipName, base_of, renderer
@@ -14,7 +12,7 @@ from tool_envs.retail.refusals import No
 from tool_envs.retail.rows import Customer, Order
 from tool_envs.retail.tools import TOOLS, Answer
 from tool_envs.schema import load_schema
-from tool_envs.toolkit import ToolFunction, Toolkit
+from tool_envs.toolkit import JsonText, ToolFunction, Toolkit
 
 ZIP_NAMES: dict[str, ZipName] = {"1.0.0": "zip", "1.1.0": "zip", "2.0.0": "postal_code"}
 """What each schema version that these tools speak calls zip codes."""
@@ -60,7 +58,7 @@ def _bound(tool: Callable[..., Answer], zip_name: ZipName) -> ToolFunction:
 
 def _shown(database: Database, answer: Answer, zip_name: ZipName) -> Any:  # noqa: ANN401
     if isinstance(answer, Order):
-        return orjson.Fragment(renderer(base_of(database), zip_name).order_text(database, answer))
+        return JsonText(renderer(base_of(database), zip_name).order_text(database, answer))
     if isinstance(answer, Customer):
-        return orjson.Fragment(renderer(base_of(database), zip_name).user_text(database, answer))
+        return JsonText(renderer(base_of(database), zip_name).user_text(database, answer))
     return answer.refusal if isinstance(answer, No) else answer

@@ -7,8 +7,6 @@ a JSON value or a reason to refuse. `toolkit` renders rows and renames parameter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-import orjson
-
 from tool_envs.database import Database
 from tool_envs.messages import Json
 from tool_envs.retail import writes
@@ -25,8 +23,9 @@ from tool_envs.retail.codes import (
 )
 from tool_envs.retail.refusals import No
 from tool_envs.retail.rows import CANCEL_REASONS, Address, Customer, Order
+from tool_envs.toolkit import JsonText
 
-Answer: TypeAlias = Order | Customer | orjson.Fragment | dict[str, Json] | No
+Answer: TypeAlias = Order | Customer | JsonText | dict[str, Json] | No
 """A row to be rendered, a JSON value, or why not."""
 
 
@@ -83,19 +82,19 @@ def get_product_details(database: Database, product_id: str) -> Answer:
     """The product with all its variants."""
     base = base_of(database)
     product = base.catalog.product_codes.get(product_id)
-    return No.PRODUCT_NOT_FOUND if product is None else orjson.Fragment(renderer(base).product_text(product))
+    return No.PRODUCT_NOT_FOUND if product is None else JsonText(renderer(base).product_text(product))
 
 
 def get_item_details(database: Database, item_id: str) -> Answer:
     """The variant and its product."""
     base = base_of(database)
     variant = item_code(base, item_id)
-    return No.ITEM_NOT_FOUND if variant < 0 else orjson.Fragment(renderer(base).item_text(variant))
+    return No.ITEM_NOT_FOUND if variant < 0 else JsonText(renderer(base).item_text(variant))
 
 
 def list_all_product_types(database: Database) -> Answer:
     """Product ids by name."""
-    return orjson.Fragment(renderer(base_of(database)).product_list_text)
+    return JsonText(renderer(base_of(database)).product_list_text)
 
 
 def cancel_pending_order(database: Database, order_id: str, reason: str) -> Answer:

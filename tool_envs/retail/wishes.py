@@ -147,7 +147,7 @@ class Shopper:
         return not self._card_taken and self.row.balance[number] >= price
 
     def touch_card(self, number: int) -> bool:
-        """Take note that a wish moves money on a method; False when that is a gift card which another moves."""
+        """Take note that a wish moves money on a method; False for a gift card that another moves, too."""
         if not self.is_gift_card(number):
             return True
         free = not self._card_taken
