@@ -26,7 +26,7 @@ sweep: $(VENV)/.installed ## The store's laws on 1,000 tasks instead of 100.
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf build/types && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
+	rm -rf build && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
 	$(BIN)/tool-envs schema lock --check
 
 bench: $(VENV)/.installed ## Speed of the JSON view, as ratios within the run.

@@ -27,10 +27,11 @@ from tool_envs.simulators.agenda_core import (
 from tool_envs.simulators.agenda_plan import Node, plan
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.hearing import Understood, hear
-from tool_envs.simulators.phrasing import Dice, Phrases, Said, UserVoice, shared_pools
+from tool_envs.simulators.phrasing import Dice, Phrases
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.speech import moves_of, opening_of
 from tool_envs.simulators.turn import Turn
+from tool_envs.simulators.user_voice import Said, UserVoice, shared_pools
 
 PHRASES: Mapping[str, Phrases] = {"retail": RETAIL_PHRASES}
 """The sentences of each domain."""

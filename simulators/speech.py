@@ -20,7 +20,8 @@ from tool_envs.simulators.comparing import (
 )
 from tool_envs.simulators.goal import UserGoal, Wish
 from tool_envs.simulators.hearing import Understood
-from tool_envs.simulators.phrasing import Phrases, Said
+from tool_envs.simulators.phrasing import Phrases
+from tool_envs.simulators.user_voice import Said
 
 Act = dict[str, Json]
 

@@ -28,8 +28,8 @@ from sample_goals import (
 from tool_envs.errors import UsageError
 from tool_envs.simulators import agenda_core as core
 from tool_envs.simulators.agenda import AgendaUser
+from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import Fact, UserGoal, Value, Wish
-from tool_envs.simulators.phrasing import AgentVoice
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
 keys = st.integers(0, 2**64 - 1)

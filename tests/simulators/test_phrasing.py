@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_goals import ADDRESS, LEXICON, WISHES, WORDS
 
-from tool_envs.simulators import phrasing
+from tool_envs.simulators import agent_voice, user_voice
+from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import Fact
-from tool_envs.simulators.phrasing import AgentVoice, Dice, UserVoice, join, sentence
+from tool_envs.simulators.phrasing import Dice, fact_forms, join, sentence
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.understanding import read
+from tool_envs.simulators.user_voice import UserVoice, shared_pools
 
 keys = st.integers(0, 2**64 - 1)
 turns = st.integers(0, 30)
@@ -168,7 +170,7 @@ def test_an_answer_is_read_as_one(voice, fact):
     text = voice.tell(fact)
 
     assert read_as(text)[1] == NOTHING | {"informs": True}, text
-    assert any(form in text for form in phrasing.fact_forms(fact))
+    assert any(form in text for form in fact_forms(fact))
 
 
 @given(voices())
@@ -187,10 +189,11 @@ def test_there_are_ten_ways_to_propose_and_to_report(kind):
 
 
 def all_pools():
-    shared = phrasing.shared_pools()
-    agent = {name: pool for name, pool in vars(phrasing).items() if re.fullmatch(r"_[A-Z_]+", name)}
-    plain = {name: pool for name, pool in agent.items() if isinstance(pool, tuple) and "BRIEF" not in name}
-    tables = [shared["plain"], phrasing._TELL, phrasing._ASK_OPEN, plain, RETAIL_PHRASES.conditions]
+    shared = shared_pools()
+    names = {**vars(agent_voice), **vars(user_voice)}
+    pools = {name: pool for name, pool in names.items() if re.fullmatch(r"_[A-Z_]+", name)}
+    plain = {name: pool for name, pool in pools.items() if isinstance(pool, tuple) and "BRIEF" not in name}
+    tables = [shared["plain"], agent_voice._TELL, agent_voice._ASK_OPEN, plain, RETAIL_PHRASES.conditions]
     return {f"{number} {name}": pool for number, table in enumerate(tables) for name, pool in table.items()}
 
 
@@ -202,7 +205,7 @@ def test_there_are_ten_different_phrasings_of_every_act(name):
 
 
 # -- the user -----------------------------------------------------------------------------------------------
-acts = st.sampled_from(sorted(phrasing.shared_pools()["plain"]))
+acts = st.sampled_from(sorted(shared_pools()["plain"]))
 moves = st.lists(
     st.tuples(
         acts,
@@ -235,7 +238,7 @@ def test_terse_users_are_shorter_and_talkative_ones_longer():
 
 
 def test_small_talk_gives_nothing_away():
-    before, after = phrasing.shared_pools()["talk"]
+    before, after = shared_pools()["talk"]
 
     assert not any(re.search(r"\d|#|\border\b", line) for line in (*before, *after))
 

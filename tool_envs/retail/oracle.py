@@ -16,9 +16,10 @@ from tool_envs.retail.grading import first_version, goal_of
 from tool_envs.retail.progress import Progress, follow
 from tool_envs.retail.rows import DELIVERED, PENDING
 from tool_envs.retail.rules import PAIRS
-from tool_envs.retail.wishes import Shopper, option_text
+from tool_envs.retail.wishes import Shopper
+from tool_envs.retail.wishes.planned import option_text
+from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import UserGoal, Wish
-from tool_envs.simulators.phrasing import AgentVoice
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
 Action = dict[str, Json]

@@ -1,0 +1,26 @@
+"""What customers of the store can want: a maker for each kind of wish, and what is right for it."""
+
+from collections.abc import Mapping
+
+from tool_envs.retail.wishes.changes import cancel, order_address, payment, return_some, user_address
+from tool_envs.retail.wishes.forbidden import forbidden
+from tool_envs.retail.wishes.lexicon import lexicon
+from tool_envs.retail.wishes.planned import Maker, Planned
+from tool_envs.retail.wishes.questions import question
+from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.retail.wishes.swaps import exchange, items
+
+FAMILIES: Mapping[str, Maker] = {
+    "cancel": cancel,
+    "order_address": order_address,
+    "user_address": user_address,
+    "items": items,
+    "payment": payment,
+    "return": return_some,
+    "exchange": exchange,
+    "question": question,
+    "forbidden": forbidden,
+}
+"""Makers of wishes by family."""
+
+__all__ = ["FAMILIES", "Maker", "Planned", "Shopper", "lexicon"]
