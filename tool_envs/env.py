@@ -63,7 +63,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     ## Arguments
     `domain`: the bundle. `user`: the kind of simulated user. `max_steps`: actions until truncation.
     `parallel_calls`: "run" several calls of one action in order, or "refuse" them with the code
-    `several_calls`. `render_mode`: None or "ansi".
+    `several_calls`. `process`: count the sub-goals reached at each step (`info["process_reward"]`, and their
+    sum in the ledger), apart from the reward. `render_mode`: None or "ansi".
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's form

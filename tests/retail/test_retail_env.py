@@ -187,6 +187,28 @@ def test_the_policy_says_every_rule():
     )
 
 
+def test_the_yes_of_a_recorded_user_counts():
+    env = make(difficulty=1, user="replay")
+    index = first(env, lambda task: task.family == "user_address")
+    task = env.domain.tasks[index]
+    read, write = task.actions[-2:]
+    parts = (write.arguments[name] for name in ("address1", "address2", "city", "state", "zip", "country"))
+    turns = ["I have moved.", task.goal["knows"]["email"], "Yes, please.", "Thanks, bye."]
+    env.reset(seed=0, options={"task_index": index, "user_turns": turns})
+    for action in [
+        "Could you tell me your email address?",
+        {"name": "find_user_id_by_email", "arguments": {"email": task.goal["knows"]["email"]}},
+        {"name": read.name, "arguments": read.arguments},
+        f"Shall I change the address in your profile to {', '.join(filter(None, parts))}?",
+        {"name": write.name, "arguments": write.arguments},
+        "It is done. Anything else?",
+        "Goodbye.",
+    ]:
+        env.step(action)
+
+    assert env.outcome.reward == 1.0, env.explain()
+
+
 def test_a_replay_user_says_what_they_are_told():
     env = make(user="replay")
     observation, _ = env.reset(seed=0, options={"user_turns": ["Hi", "Bye"]})

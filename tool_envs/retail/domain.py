@@ -15,7 +15,7 @@ from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
 from tool_envs.retail.tasks import RetailTasks
 from tool_envs.retail.toolkit import ZIP_NAMES, retail_toolkit
-from tool_envs.simulators import AgendaUser, HumanUser, ReplayUser, UserSimulator
+from tool_envs.simulators import AgendaUser, HumanUser, RecordedUser, UserSimulator
 from tool_envs.task import Task
 
 
@@ -60,7 +60,7 @@ def _human_user(_: Task, __: Mapping[str, Json]) -> UserSimulator:
 
 
 def _replay_user(_: Task, options: Mapping[str, Json]) -> UserSimulator:
-    return ReplayUser(options.get("user_turns", ()))
+    return RecordedUser(options.get("user_turns", ()), "retail")
 
 
 def _renamed(solver: Solver, zip_name: str) -> Solver:
