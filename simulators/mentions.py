@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -55,7 +56,9 @@ def mentions_in(
         found.extend(_Mention(one.start, one.end, slot, one.value) for slot in slots)
     for slot, values in chain(language.values.items(), lexicon.items()):
         for value in values:
-            found.extend(_Mention(*span, slot, value.value) for span in _spans_of(value, words))
+            for form in _forms_of(value):
+                if form in words:
+                    found.extend(_Mention(*span, slot, value.value) for span in _spans_of(form, words))
     return _in_order(_longest(found))
 
 
@@ -67,15 +70,20 @@ def _slots_of_id(one: Id, language: Language, lexicon: Mapping[str, tuple[Value,
     return knowing or [slots[0]]
 
 
-def _spans_of(value: Value, words: str) -> Iterator[tuple[int, int]]:
-    """Where a form of the value stands, or the value itself."""
+@lru_cache(maxsize=65_536)
+def _forms_of(value: Value) -> tuple[str, ...]:
+    """The forms of a value, and the value itself."""
     itself = (value.value.lower(),) if isinstance(value.value, str) else ()
-    for form in dict.fromkeys((*value.forms, *itself)):
-        at = words.find(form) if form else -1
-        while at >= 0:
-            if _stands_alone(words, at, at + len(form)):
-                yield at, at + len(form)
-            at = words.find(form, at + len(form))
+    return tuple(filter(None, dict.fromkeys((*value.forms, *itself))))
+
+
+def _spans_of(form: str, words: str) -> Iterator[tuple[int, int]]:
+    """Where a form stands."""
+    at = words.find(form)
+    while at >= 0:
+        if _stands_alone(words, at, at + len(form)):
+            yield at, at + len(form)
+        at = words.find(form, at + len(form))
 
 
 def _stands_alone(words: str, start: int, end: int) -> bool:

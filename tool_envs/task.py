@@ -16,7 +16,8 @@ class Task(msgspec.Struct, frozen=True, dict=True):
 
     Attributes:
         id: Names the task in its domain; stable.
-        goal: What the simulated user is told about their own wish (a JSON value of the domain's).
+        goal: What the simulated user is told about their own wish: a JSON value, or a `msgspec.Struct` that
+            stands for one.
         actions: Calls that solve the task, in order.
         facts: What the user must be told.
         family: What kind of task it is, for counts.
@@ -34,7 +35,8 @@ class Task(msgspec.Struct, frozen=True, dict=True):
     def digest(self) -> str:
         """Digest of the content: goal, actions and facts; id and labels may change without it."""
         actions = [{"name": call.name, "arguments": call.arguments} for call in self.actions]
-        return digest({"goal": self.goal, "actions": actions, "facts": list(self.facts)})
+        goal = msgspec.to_builtins(self.goal)
+        return digest({"goal": goal, "actions": actions, "facts": list(self.facts)})
 
 
 class TaskSet(Protocol):

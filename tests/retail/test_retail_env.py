@@ -88,7 +88,7 @@ def test_a_refusal_without_a_look_earns_nothing():
 
 def test_answers_longer_than_the_customer_wants_earn_nothing():
     env = make(difficulty=5)
-    index = first(env, lambda task: "max_characters" in task.goal["conditions"])
+    index = first(env, lambda task: "max_characters" in task.goal.conditions)
     play(env, index, lambda action: replace_words(action, lambda text: text + " " * 900 + "."))
 
     assert env.outcome.ledger.components["conditions"] == 0.0
@@ -96,7 +96,7 @@ def test_answers_longer_than_the_customer_wants_earn_nothing():
 
 def test_other_figures_than_the_total_earn_nothing():
     env = make(difficulty=5)
-    index = first(env, lambda task: "only_the_total" in task.goal["conditions"])
+    index = first(env, lambda task: "only_the_total" in task.goal.conditions)
     play(env, index, lambda action: replace_words(action, lambda text: f"{text} ($1.11 and $2.22)"))
 
     assert env.outcome.ledger.components["conditions"] == 0.0
@@ -104,7 +104,7 @@ def test_other_figures_than_the_total_earn_nothing():
 
 def test_contractions_earn_nothing_where_the_customer_wants_none():
     env = make(difficulty=5)
-    index = first(env, lambda task: "formal" in task.goal["conditions"])
+    index = first(env, lambda task: "formal" in task.goal.conditions)
     play(env, index, lambda action: replace_words(action, lambda text: f"{text} I'm here."))
 
     assert env.outcome.ledger.components["conditions"] == 0.0
@@ -193,11 +193,11 @@ def test_the_yes_of_a_recorded_user_counts():
     task = env.domain.tasks[index]
     read, write = task.actions[-2:]
     parts = (write.arguments[name] for name in ("address1", "address2", "city", "state", "zip", "country"))
-    turns = ["I have moved.", task.goal["knows"]["email"], "Yes, please.", "Thanks, bye."]
+    turns = ["I have moved.", task.goal.knows["email"], "Yes, please.", "Thanks, bye."]
     env.reset(seed=0, options={"task_index": index, "user_turns": turns})
     for action in [
         "Could you tell me your email address?",
-        {"name": "find_user_id_by_email", "arguments": {"email": task.goal["knows"]["email"]}},
+        {"name": "find_user_id_by_email", "arguments": {"email": task.goal.knows["email"]}},
         {"name": read.name, "arguments": read.arguments},
         f"Shall I change the address in your profile to {', '.join(filter(None, parts))}?",
         {"name": write.name, "arguments": write.arguments},

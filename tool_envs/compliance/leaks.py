@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from tool_envs.compliance.episodes import UNKNOWN_TOOL, planned, play, say
 from tool_envs.compliance.expectations import expect
 from tool_envs.compliance.subject import Subject
@@ -50,7 +52,7 @@ def _secrets(task: Task) -> Iterator[str]:
             yield json.dumps(call.arguments, separators=(",", ":"))
             yield repr(call.arguments)
     yield from (fact for fact in task.facts if len(fact) >= 4)
-    yield from (text for text in _strings(task.goal) if len(text) >= 25)
+    yield from (text for text in _strings(msgspec.to_builtins(task.goal)) if len(text) >= 25)
 
 
 def _strings(value: Json) -> Iterator[str]:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+import orjson
 
-from tool_envs.canonical import canonical_json
 from tool_envs.database import Database
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
@@ -29,19 +29,19 @@ GRADER = "retail/1"
 """Version of all that is decided here."""
 
 State = frozenset[tuple[str, str, bytes]]
-"""The records that differ from the base data: table, key, canonical JSON."""
+"""The records that differ from the base data: table, key, JSON with sorted keys."""
 
 # Whether a reason for a cancellation is the customer's own is a rule's affair, and not the state's.
 _LEFT_OUT = "cancel_reason"
 
 
-_GOALS: Recent[str, UserGoal] = Recent(4096)
 _STATES: Recent[tuple[str, str], frozenset[State]] = Recent(8192)
 
 
 def goal_of(task: Task) -> UserGoal:
-    """The goal of a task, which carries it as a JSON value."""
-    return _GOALS.get(task.digest, lambda: msgspec.convert(task.goal, UserGoal))
+    """The goal of one of this domain's tasks."""
+    goal: UserGoal = task.goal
+    return goal
 
 
 def grade_episode(episode: Episode) -> Verdict:
@@ -81,7 +81,7 @@ def _first_version(call: ToolCall) -> ToolCall:
 def state_of(database: Database) -> State:
     """What differs from the base data."""
     return frozenset(
-        (table, key, canonical_json(_compared(record)))
+        (table, key, orjson.dumps(_compared(record), option=orjson.OPT_SORT_KEYS))
         for (table, key), record in changed_records(database).items()
     )
 

@@ -7,8 +7,6 @@ harder to serve; 3 to 5 are compounds of two to four wishes, some of which depen
 import functools
 import re
 
-import msgspec
-
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.retail.data import RetailBase
@@ -134,7 +132,7 @@ def _task(
     facts = [wish.fact for wish in wishes if wish.fact]
     return Task(
         id=task_id,
-        goal=msgspec.to_builtins(goal),
+        goal=goal,
         actions=(
             _identify(shopper, goal),
             *(call for each in planned for call in (*each.reads, *each.writes)),
