@@ -14,7 +14,7 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed ## Agents serve customers in tau-bench's retail tasks, or in a small built-in set.
+demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a small built-in set) and in our own.
 	$(BIN)/tool-envs demo
 
 test: $(VENV)/.installed ## All tests.

@@ -1,4 +1,4 @@
-"""Speed and memory of the JSON view, as ratios within the same run: tau-bench's retail tasks, and our own.
+"""Speed and memory of the JSON view, as ratios within the same run: tau-bench's tasks, and our own.
 
     python benchmarks/json_view.py [--data PATH] [--tau-bench CHECKOUT] [--rounds N] [--tasks N] [--json]
 
@@ -46,16 +46,11 @@ Valid = Callable[[Any], bool]
 
 def main() -> None:
     options = _arguments()
-    tau_bench = make_env("tool_envs/TauBench-v0", path=options.data)
     retail = make_env("tool_envs/Retail-v0", split="test")
-    gold, oracle = gold_episodes(tau_bench), oracle_episodes(retail, options.tasks)
+    oracle = oracle_episodes(retail, options.tasks)
     figures = {
-        "tau_bench": {
-            **measure_calls(tau_bench, gold, options.rounds),
-            **measure_episodes(tau_bench, gold, options.data, options.rounds),
-            **measure_forks(tau_bench, gold),
-            **measure_memory(gold, "tool_envs/TauBench-v0", path=options.data),
-        },
+        "tau_bench": measure_tau_bench("retail", options),
+        "tau_bench_airline": measure_tau_bench("airline", options),
         "retail": {
             **measure_calls(retail, oracle, options.rounds),
             **measure_steps(retail, oracle, options.rounds),
@@ -64,11 +59,21 @@ def main() -> None:
             **measure_sizes(options.rounds),
         },
     }
-    if options.tau_bench:
-        figures["tau_bench"] |= measure_checkout(
-            options.tau_bench, tau_bench, figures["tau_bench"]["episode_us"]
-        )
     print(json.dumps(figures)) if options.json else _print(figures)
+
+
+def measure_tau_bench(domain: str, options: argparse.Namespace) -> dict[str, float]:
+    env = make_env("tool_envs/TauBench-v0", path=options.data, domain=domain)
+    gold = gold_episodes(env)
+    figures = {
+        **measure_calls(env, gold, options.rounds),
+        **measure_episodes(env, gold, database_files(options.data, domain), options.rounds),
+        **measure_forks(env, gold),
+        **measure_memory(gold, "tool_envs/TauBench-v0", path=options.data, domain=domain),
+    }
+    if options.tau_bench:
+        figures |= measure_checkout(options.tau_bench, domain, env, figures["episode_us"])
+    return figures
 
 
 def make_env(env_id: str, **kwargs: Any) -> ToolEnv:  # noqa: ANN401 - whatever gymnasium.make takes
@@ -192,10 +197,9 @@ def measure_steps(env: ToolEnv, episodes: list[Actions], rounds: int) -> dict[st
 
 
 def measure_episodes(
-    env: ToolEnv, episodes: list[Actions], data: str | None, rounds: int
+    env: ToolEnv, episodes: list[Actions], files: list[Path], rounds: int
 ) -> dict[str, float]:
     """Reset, gold actions, exact reward; against `json.load` of the database's files."""
-    files = database_files(data)
 
     def play_all() -> None:
         for index, actions in enumerate(episodes):
@@ -221,10 +225,10 @@ def measure_episodes(
     }
 
 
-def database_files(data: str | None) -> list[Path]:
+def database_files(data: str | None, domain: str) -> list[Path]:
     sample = Path(tool_envs.__file__).parent / "tau_bench" / "sample"
     root = Path(data) if data else sample
-    folders = [root / "databases" / "retail", root / "tau_bench" / "envs" / "retail" / "data"]
+    folders = [root / "databases" / domain, root / "tau_bench" / "envs" / domain / "data"]
     return sorted(path for folder in folders for path in folder.glob("*.json"))
 
 
@@ -280,9 +284,9 @@ def measure_sizes(rounds: int) -> dict[str, float]:
 # --- tau-bench itself
 
 
-def measure_checkout(checkout: str, env: ToolEnv, ours_us: float) -> dict[str, float]:
+def measure_checkout(checkout: str, domain: str, env: ToolEnv, ours_us: float) -> dict[str, float]:
     """The same tasks through a checkout's own environment, with a user who hangs up at the first reply."""
-    upstream = load_checkout(checkout)
+    upstream = load_checkout(checkout, domain)
     upstream.user = ScriptedUser()
     action_type = importlib.import_module("tau_bench.types").Action
     ours = env.domain.data_digest(Database(env.domain.base))
@@ -313,14 +317,15 @@ class ScriptedUser:
         return 0.0
 
 
-def load_checkout(checkout: str) -> Any:  # noqa: ANN401 - tau-bench's own class
-    """tau-bench's retail environment, imported from a checkout."""
+def load_checkout(checkout: str, domain: str) -> Any:  # noqa: ANN401 - tau-bench's own class
+    """tau-bench's environment of a domain, imported from a checkout."""
     litellm = types.ModuleType("litellm")
     litellm.completion = None  # type: ignore[attr-defined]
     sys.modules.setdefault("litellm", litellm)
     sys.path.insert(0, checkout)
-    module = importlib.import_module("tau_bench.envs.retail.env")
-    return module.MockRetailDomainEnv(user_strategy="human", task_split="test", task_index=0)
+    module = importlib.import_module(f"tau_bench.envs.{domain}.env")
+    env_class = getattr(module, f"Mock{domain.capitalize()}DomainEnv")
+    return env_class(user_strategy="human", task_split="test", task_index=0)
 
 
 # --- Timing and printing

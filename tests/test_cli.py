@@ -178,8 +178,11 @@ def test_demo_plays_tau_bench(run, tau_bench_path):
         "115/115",
         "11/115",
         "7/115",
+        "25/25",
+        "7/25",
         "100/100",
-        "215 of 215 episodes",
+        "240 of 240 episodes",
+        "TauBench-v0 airline",
         "interface: ours",
         "json.load",
     ):

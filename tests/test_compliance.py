@@ -17,6 +17,11 @@ def test_environment(env_id, check):
     compliance.CHECKS[check](env_id, {})
 
 
+@pytest.mark.parametrize("check", compliance.CHECKS)
+def test_the_airline_of_tau_bench(check):
+    compliance.CHECKS[check]("tool_envs/TauBench-v0", {"domain": "airline"})
+
+
 def test_arguments_go_to_the_environment():
     with pytest.raises(compliance.ComplianceError, match="InfrastructureError: The line is dead"):
         compliance.CHECKS["determinism"](ENV_ID, {"user": "dead_line"})

@@ -42,6 +42,16 @@ def test_tau_bench_retail_gives_its_known_scores(tau_bench_path, agent, solved):
     assert sum(result.reward for result in report.results) == solved
 
 
+@pytest.mark.parametrize(
+    ("agent", "solved"), [("gold", 25), ("silent", 7), ("transfer", 7), ("refuse", 7), ("dump", 7)]
+)
+def test_tau_bench_airline_gives_its_known_scores(tau_bench_path, agent, solved):
+    report = evaluate(SAMPLE, {"path": str(tau_bench_path), "domain": "airline"}, load_agent(agent))
+
+    assert report.graded == 25
+    assert sum(result.reward for result in report.results) == solved
+
+
 def test_mistakes_are_counted_by_their_code():
     report = evaluate(toy_domain.ENV_ID, {}, load_agent("random"), seed=1)
 

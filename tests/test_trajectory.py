@@ -479,6 +479,12 @@ def test_records_of_several_environments_replay_one_after_another():
     assert list(replay_each(trajectories)) == trajectories
 
 
+def test_tau_bench_airline_replays(tau_bench_path):
+    trajectories = record("gold", kwargs={"path": str(tau_bench_path), "domain": "airline"})
+
+    assert len(list(replay_each(trajectories))) == 25
+
+
 def test_tau_bench_retail_replays(tau_bench_path):
     trajectories = record("gold", kwargs={"path": str(tau_bench_path)})
 

@@ -81,9 +81,9 @@ def edit(path, change):
     path.write_text(json.dumps(value))
 
 
-def refused(path, message, split="test"):
+def refused(path, message, domain="retail"):
     with pytest.raises(DataFileError, match=re.escape(message)):
-        load(path, "retail", split)
+        load(path, domain, "test")
 
 
 def test_other_data_have_another_digest(folder):
@@ -199,6 +199,49 @@ def test_a_damaged_record(folder, table, change, message):
 
     refused(folder, f"{table}.json: ")
     refused(folder, message)
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "message"),
+    [
+        (
+            "flights",
+            lambda t: t["HAT901"]["dates"]["2024-05-20"].pop("prices"),
+            "$.HAT901.dates['2024-05-20']: \"prices\" is a required property",
+        ),
+        ("flights", lambda t: t["HAT901"].update(origin=None), "$.HAT901.origin: null is not of type"),
+        (
+            "reservations",
+            lambda t: t["QX41LM"]["payment_history"][0].update(amount="5"),
+            '$.QX41LM.payment_history[0].amount: "5" is not of type "number"',
+        ),
+        (
+            "users",
+            lambda t: t["ruth_adeyemi_7042"]["payment_methods"]["certificate_4416093"].pop("amount"),
+            '$.ruth_adeyemi_7042.payment_methods.certificate_4416093: "amount" is a required property',
+        ),
+    ],
+)
+def test_a_damaged_record_of_the_airline(folder, table, change, message):
+    path = folder / f"databases/airline/{table}.json"
+    edit(path, change)
+
+    refused(folder, f"{table}.json: {message}", domain="airline")
+
+
+def test_an_airline_checkout_is_read(tmp_path):
+    folder = tmp_path / "tau_bench" / "envs" / "airline"
+    shutil.copytree(SAMPLE / "databases" / "airline", folder / "data")
+    (folder / "tools").mkdir()
+    (folder / "wiki.md").write_text("Fly safely.")
+    (folder / "tasks_test.py").write_text(TASK_MODULE.replace("TASKS_TEST", "TASKS"))
+    (folder / "tools" / "__init__.py").write_text("from .think import Think\nALL_TOOLS = [Think]\n")
+    (folder / "tools" / "think.py").write_text(THINK_MODULE)
+    files = load(tmp_path, "airline", "test")
+
+    assert (files.interface, files.policy, files.tools) == ("upstream", "Fly safely.", [THINK])
+    assert [task.id for task in files.tasks] == ["airline/test/0"]
+    assert files.data is load(None, "airline", "test").data
 
 
 TOOL_INIT = '''"""Tools."""

@@ -19,7 +19,7 @@ from tool_envs.messages import Json, Message
 from tool_envs.trajectory import TrajectoryWriter, read_trajectories, record_episode, replay_each
 
 TAU_BENCH, RETAIL = "tool_envs/TauBench-v0", "tool_envs/Retail-v0"
-DOMAIN = "retail"
+DOMAINS = ("retail", "airline")
 _NO_DATA = """\
 There is no tau-bench data here, so these are the tasks of the small built-in set.
 tau-bench's own (MIT licence): git clone https://github.com/sierra-research/tau-bench
@@ -47,25 +47,37 @@ def demo(
         "runs/demo.jsonl"
     ),
 ) -> None:
-    """Agents serve customers in tau-bench's retail tasks and in our own: rewards, speed, records, replay."""
+    """Agents serve customers in tau-bench's tasks and in our own: rewards, speed, records, replay."""
     screen = console()
-    tau_bench = Slice(TAU_BENCH, {"domain": DOMAIN, "split": "test", "user": "silent"}, "gold", None)
-    retail = Slice(RETAIL, {"split": "test"}, "oracle", _RETAIL_TASKS)
     if path is None:
         screen.print(_NO_DATA)
-    else:
-        tau_bench.kwargs["path"] = str(path)
+    tau_bench = [_tau_bench(path, domain) for domain in DOMAINS if _has_domain(path, domain)]
+    retail = Slice(RETAIL, {"split": "test"}, "oracle", _RETAIL_TASKS)
     out.unlink(missing_ok=True)
     with progress("playing and replaying") as tick:
-        shown = [_play(part, out, tick) for part in (tau_bench, retail)]
-        speed = _measure(tau_bench, _database_files(path))
+        shown = [_play(part, out, tick) for part in (*tau_bench, retail)]
+        speed = [_measure(part, _database_files(path, part.kwargs["domain"])) for part in tau_bench]
         met = _replay(out, tick)
     for (solved, *others), conversation in shown:
         _show_conversation(solved, conversation)
         screen.print(_compare_agents([solved, *others]))
-    screen.print(speed)
+    for line in speed:
+        screen.print(line)
     count = sum(reports[0].episodes for reports, _ in shown)
     screen.print(f"{met} of {count} episodes, replayed from {out}, met every observation and reward.")
+
+
+def _tau_bench(path: Path | None, domain: str) -> Slice:
+    place: dict[str, Json] = {} if path is None else {"path": str(path)}
+    return Slice(TAU_BENCH, {"domain": domain, "split": "test", "user": "silent", **place}, "gold", None)
+
+
+def _has_domain(path: Path | None, domain: str) -> bool:
+    """Whether to show a domain: the first one in any case, so that a wrong path is told."""
+    if path is None or domain == DOMAINS[0]:
+        return True
+    tasks = (f"tasks/{domain}_test.json", f"**/envs/{domain}/tasks_test.py")
+    return any(found for pattern in tasks for found in path.glob(pattern))
 
 
 def _play(part: Slice, out: Path, tick: Tick) -> tuple[list[Report], list[Message]]:
@@ -95,7 +107,7 @@ def _replay(path: Path, tick: Tick) -> int:
 
 def _show_conversation(solved: Report, conversation: Sequence[Message]) -> None:
     screen = console()
-    screen.print(f"\n{solved.env_id}, task {solved.results[0].task_id}, served by {solved.agent}:")
+    screen.print(f"\n{_name(solved)}, task {solved.results[0].task_id}, served by {solved.agent}:")
     for message in conversation:
         line = as_line(message)
         cut = line if len(line) <= _WIDTH else f"{line[:_WIDTH]}... ({len(line)} characters)"
@@ -105,7 +117,7 @@ def _show_conversation(solved: Report, conversation: Sequence[Message]) -> None:
 def _compare_agents(reports: Sequence[Report]) -> Table:
     first = reports[0]
     table = table_of("agent", "success", "reward", "steps", "outcomes")
-    table.title = f"{first.env_id}, test, {first.episodes} tasks, interface: {first.interface}"
+    table.title = f"{_name(first)}, test, {first.episodes} tasks, interface: {first.interface}"
     for report in reports:
         solved = sum(result.reward == 1.0 for result in report.results)
         table.add_row(
@@ -118,11 +130,17 @@ def _compare_agents(reports: Sequence[Report]) -> Table:
     return table
 
 
-def _database_files(path: Path | None) -> list[Path]:
+def _name(report: Report) -> str:
+    """The environment, and the domain where it has several."""
+    domain = report.kwargs.get("domain")
+    return f"{report.env_id} {domain}" if domain else report.env_id
+
+
+def _database_files(path: Path | None, domain: str) -> list[Path]:
     """The files of the database in either layout of tau-bench's data; none for the built-in set."""
     if path is None:
         return []
-    return sorted([*path.glob(f"databases/{DOMAIN}/*.json"), *path.glob(f"**/envs/{DOMAIN}/data/*.json")])
+    return sorted([*path.glob(f"databases/{domain}/*.json"), *path.glob(f"**/envs/{domain}/data/*.json")])
 
 
 def _measure(part: Slice, files: Sequence[Path]) -> str:
@@ -133,7 +151,8 @@ def _measure(part: Slice, files: Sequence[Path]) -> str:
         episodes.append(report.seconds / report.episodes)
         reads.append(_time_reading(files))
     episode, read = statistics.median(episodes), statistics.median(reads)
-    speed = f"Speed: {1 / episode:,.0f} episodes of {part.env_id} a second on one core, agent included."
+    name = f"{part.env_id} {part.kwargs['domain']}"
+    speed = f"Speed: {1 / episode:,.0f} episodes of {name} a second on one core, agent included."
     if not files:
         return speed
     return f"{speed} One takes 1/{read / episode:.0f} of json.load of the database ({read * 1000:.0f} ms)."

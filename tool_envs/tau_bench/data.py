@@ -64,6 +64,8 @@ class TauData(BaseData):
 
     def changed_json_text(self, table: str, key: str, record: Record) -> str:
         """The JSON text of a changed record; parts shared with the base record are made once."""
+        if key not in self.tables[table]:
+            return json.dumps(record)
         parts = [
             f"{encode_basestring_ascii(field)}: {self._part_text(json.dumps, table, key, field, value)}"
             for field, value in record.items()
@@ -72,6 +74,8 @@ class TauData(BaseData):
 
     def changed_hash_text(self, table: str, key: str, record: Record) -> str:
         """The text of a changed record in the hash; parts shared with the base record are made once."""
+        if key not in self.tables[table]:
+            return hashable_text(record)
         parts = [
             f"({field!r}, {self._part_text(hashable_text, table, key, field, record[field])})"
             for field in sorted(record)
@@ -79,7 +83,7 @@ class TauData(BaseData):
         return _tuple_text(parts)
 
     def _part_text(self, write: Callable[[Json], str], table: str, key: str, field: str, value: Json) -> str:
-        base = self.tables[table].get(key, {})
+        base = self.tables[table][key]
         if field not in base or value is not base[field]:
             return write(value)
         place = (write, table, key, field)
@@ -114,6 +118,45 @@ class RetailData(TauData):
         """JSON text of all products: name -> product id, sorted by name."""
         ids = {product["name"]: product["product_id"] for product in self.tables["products"].values()}
         return json.dumps(dict(sorted(ids.items())))
+
+
+class AirlineData(TauData):
+    """The tables `flights`, `reservations` and `users`. Flights never change."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, Record]], digest: str | None = None) -> None:
+        super().__init__(tables, digest)
+        self._flight_texts: dict[tuple[str, str, str | None], str] = {}
+
+    @cached_property
+    def flights_from(self) -> Mapping[str, Sequence[str]]:
+        """Airport -> keys of the flights from there, in their order."""
+        found: dict[str, list[str]] = {}
+        for key, flight in self.tables["flights"].items():
+            found.setdefault(flight["origin"], []).append(key)
+        return found
+
+    @cached_property
+    def routes(self) -> Mapping[tuple[str, str], Sequence[str]]:
+        """Origin and destination -> keys of the flights between them, in their order."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for key, flight in self.tables["flights"].items():
+            found.setdefault((flight["origin"], flight["destination"]), []).append(key)
+        return found
+
+    def flight_text(self, key: str, day: str, date: str | None = None) -> str:
+        """The JSON text of a flight in a search: what is so every day, what is so on `day`, and `date`.
+
+        Raises:
+            KeyError: The flight has no such day.
+        """
+        text = self._flight_texts.get((key, day, date))
+        if text is None:
+            flight = self.tables["flights"][key]
+            shown = {field: value for field, value in flight.items() if field != "dates"}
+            shown |= flight["dates"][day]
+            text = json.dumps(shown if date is None else {**shown, "date": date})
+            self._flight_texts[(key, day, date)] = text
+        return text
 
 
 def hashable_text(value: Json) -> str:

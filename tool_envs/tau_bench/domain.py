@@ -10,6 +10,7 @@ from tool_envs.errors import TamperedFileError
 from tool_envs.messages import Json
 from tool_envs.schema import ToolSchema, load_schema
 from tool_envs.task import TaskList
+from tool_envs.tau_bench.airline import AIRLINE_TOOLS
 from tool_envs.tau_bench.data import state_hash
 from tool_envs.tau_bench.files import SAMPLE, load
 from tool_envs.tau_bench.formats import domain_format
@@ -28,7 +29,10 @@ class _Part(NamedTuple):
     schema_version: str
 
 
-_PARTS = {"retail": _Part(RETAIL_TOOLS, Grader(RETAIL_TOOLS), "tau_retail", "1.0.0")}
+_PARTS = {
+    "retail": _Part(RETAIL_TOOLS, Grader(RETAIL_TOOLS), "tau_retail", "1.0.0"),
+    "airline": _Part(AIRLINE_TOOLS, Grader(AIRLINE_TOOLS), "tau_airline", "1.0.0"),
+}
 
 _USERS = {"scripted": scripted_user, "silent": silent_user}
 
@@ -38,7 +42,7 @@ def load_domain(path: str | None, domain: str, split: str, data_digest: str | No
 
     Args:
         path: See `TauBenchEnv`.
-        domain: `retail`.
+        domain: `retail` or `airline`.
         split: `test`, `train` or `dev`, as far as the files have them.
         data_digest: What the digest of the database files must be; None: whatever it is.
 

@@ -12,13 +12,15 @@ class TauBenchEnv(ToolEnv):
     """tau-bench, byte for byte, without its waiting.
 
     ## Description
-    The agent serves a customer of tau-bench's retail store. Tools, observations, database hash and reward are
-    tau-bench's (v1, commit 59a200c), its quirks included; an episode costs about a thousandth of the time.
+    The agent serves a customer of tau-bench's retail store, or of its airline. Tools, observations, database
+    hash and reward are tau-bench's (v1, commit 59a200c), its quirks included; an episode costs about a
+    thousandth of the time.
 
     ## Action Space
-    `ToolCallSpace` of tau-bench's 16 tools and `respond`. Arguments are not validated, as upstream does not:
-    bad ones reach the tool, and what goes wrong there is the observation. An action that cannot be read at
-    all, and a `respond` without text (on which upstream crashes), is answered with an error code.
+    `ToolCallSpace` of tau-bench's 16 retail or 14 airline tools and `respond`. Arguments are not validated,
+    as upstream does not: bad ones reach the tool, and what goes wrong there is the observation. An action
+    that cannot be read at all is answered with an error code, and so is what upstream crashes on: a `respond`
+    without text, and a `send_certificate` to a user who has the three that there are.
 
     ## Observation Space
     `MessageSpace`; the content is tau-bench's observation. The user's hanging up reads `###STOP###`.
@@ -41,7 +43,7 @@ class TauBenchEnv(ToolEnv):
     ## Arguments
     * `path`: a tau-bench checkout (its Python files are read, never run), or a folder with
       `databases/<domain>/*.json` and `tasks/<domain>_<split>.json`; None: a small built-in set in that form.
-    * `domain`: `retail`.
+    * `domain`: `retail` or `airline`.
     * `split`: `test`, `train` or `dev`, as far as the folder has them.
     * `user`: `scripted` says `options["user_turns"]` and then hangs up (none given: the first message is
       empty); `silent` says hello and hangs up at the first reply.

@@ -30,7 +30,7 @@ def load(path: str | os.PathLike[str] | None, domain: str, split: str) -> TauFil
     Args:
         path: A folder of the plain layout, a tau-bench checkout or the `tau_bench` package in one; None: the
             built-in sample.
-        domain: `retail`.
+        domain: `retail` or `airline`.
         split: `test`, say.
 
     Raises:

@@ -16,7 +16,7 @@ from tool_envs.errors import DataFileError, UnknownNameError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.recent import Recent
 from tool_envs.task import Task
-from tool_envs.tau_bench.data import RetailData, TauData
+from tool_envs.tau_bench.data import AirlineData, RetailData, TauData
 
 Interface = Literal["ours", "upstream"]
 """Whose tool descriptions and policy text the agent gets."""
@@ -89,8 +89,36 @@ _USER = _object(
     payment_methods=_map(_PAYMENT_METHOD),
 )
 
+_OFFER = {
+    **_object({"available_seats": _map(_NUMBER), "prices": _map(_NUMBER)}, status=_TEXT),
+    "if": {"properties": {"status": {"const": "available"}}},
+    "then": {"required": ["available_seats", "prices"]},
+}
+_FLIGHT = _object(
+    origin=_TEXT,
+    destination=_TEXT,
+    scheduled_departure_time_est=_TEXT,
+    scheduled_arrival_time_est=_TEXT,
+    dates=_map(_OFFER),
+)
+_RESERVATION = _object(
+    user_id=_TEXT,
+    cabin=_TEXT,
+    flights=_list(_object(flight_number=_TEXT, date=_TEXT, price=_NUMBER, origin=_TEXT, destination=_TEXT)),
+    passengers=_list(_object()),
+    payment_history=_list(_object(payment_id=_TEXT, amount=_NUMBER)),
+    nonfree_baggages=_NUMBER,
+)
+_MEANS = {
+    **_object({"amount": _NUMBER}, source=_TEXT),
+    "if": {"properties": {"source": {"enum": ["gift_card", "certificate"]}}},
+    "then": {"required": ["amount"]},
+}
+_FLYER = _object(payment_methods=_map(_MEANS), reservations=_list(_TEXT))
+
 DOMAINS: Mapping[str, DomainFormat] = {
     "retail": DomainFormat({"orders": _ORDER, "products": _PRODUCT, "users": _USER}, RetailData),
+    "airline": DomainFormat({"flights": _FLIGHT, "reservations": _RESERVATION, "users": _FLYER}, AirlineData),
 }
 """The domains that can be read, by name."""
 

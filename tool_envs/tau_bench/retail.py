@@ -6,42 +6,38 @@ rollback: what it changed before an exception stays changed, and so it does here
 upstream checks none; a record that is put holds no container of the caller's.
 """
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import cast
 
 from tool_envs.database import Database, Record
 from tool_envs.messages import Json
-from tool_envs.tau_bench.calculate import calculate as value_of
 from tool_envs.tau_bench.data import RetailData
-
-RetailTool = Callable[..., str]
+from tool_envs.tau_bench.tools import (
+    NO_PAYMENT_METHOD,
+    USER_NOT_FOUND,
+    TauTool,
+    details,
+    find_record,
+    get_record,
+    named_as_upstream,
+    own,
+    put_record,
+    shared_tools,
+)
 
 _ORDER_NOT_FOUND = "Error: order not found"
-_USER_NOT_FOUND = "Error: user not found"
 _NOT_MODIFIABLE = "Error: non-pending order cannot be modified"
-_NO_PAYMENT_METHOD = "Error: payment method not found"
 _COUNTS_DIFFER = "Error: the number of items to be exchanged should match"
 
 
-def _named_as_upstream(function: RetailTool) -> RetailTool:
-    """Name a tool as upstream does: Python names the function when arguments are missing or too many."""
-    class_name = "".join(word.capitalize() for word in function.__name__.split("_"))
-    function.__qualname__ = f"{class_name}.invoke"
-    function.__module__ = f"tau_bench.envs.retail.tools.{function.__name__}"
-    return function
-
-
-@_named_as_upstream
-def calculate(data: Database, expression: str) -> str:  # noqa: ARG001 - every tool gets the database
-    """The value of an arithmetic expression."""
-    return value_of(expression)
+_named_as_upstream = named_as_upstream("retail")
+calculate, get_user_details, think, transfer_to_human_agents = shared_tools("retail")
 
 
 @_named_as_upstream
 def cancel_pending_order(data: Database, order_id: str, reason: str) -> str:
     """Cancel a pending order and refund every payment."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "pending":
@@ -56,7 +52,7 @@ def cancel_pending_order(data: Database, order_id: str, reason: str) -> str:
         if "gift_card" in method_id:
             _add_to_balance(data, order["user_id"], method_id, payment["amount"])
     order = {**order, "status": "cancelled", "cancel_reason": reason, "payment_history": [*history, *refunds]}
-    return _put(data, "orders", order_id, order)
+    return put_record(data, "orders", order_id, order)
 
 
 @_named_as_upstream
@@ -64,7 +60,7 @@ def exchange_delivered_order_items(
     data: Database, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
 ) -> str:
     """Ask for the exchange of items of a delivered order."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "delivered":
@@ -73,9 +69,9 @@ def exchange_delivered_order_items(
     if isinstance(difference, str):
         return difference
     difference = round(difference, 2)
-    methods = _get(data, "users", order["user_id"])["payment_methods"]
+    methods = get_record(data, "users", order["user_id"])["payment_methods"]
     if payment_method_id not in methods:
-        return _NO_PAYMENT_METHOD
+        return NO_PAYMENT_METHOD
     if not _covers(methods[payment_method_id], difference):
         return "Error: insufficient gift card balance to pay for the price difference"
     order = {
@@ -86,14 +82,14 @@ def exchange_delivered_order_items(
         "exchange_payment_method_id": payment_method_id,
         "exchange_price_difference": difference,
     }
-    return _put(data, "orders", order_id, order)
+    return put_record(data, "orders", order_id, order)
 
 
 @_named_as_upstream
 def find_user_id_by_email(data: Database, email: str) -> str:
     """The id of the user with that e-mail address, in whatever case."""
     found = _base(data).user_by_email
-    return found.get(email.lower(), _USER_NOT_FOUND) if found else _USER_NOT_FOUND
+    return found.get(email.lower(), USER_NOT_FOUND) if found else USER_NOT_FOUND
 
 
 @_named_as_upstream
@@ -102,29 +98,23 @@ def find_user_id_by_name_zip(data: Database, first_name: str, last_name: str, zi
     found = _base(data).users_by_name
     by_last_name = found.get(first_name.lower()) if found else None
     if by_last_name is None:
-        return _USER_NOT_FOUND  # upstream looks at the last name only where a first name fits
+        return USER_NOT_FOUND  # upstream looks at the last name only where a first name fits
     for user_id in by_last_name.get(last_name.lower(), ()):
-        if _get(data, "users", user_id)["address"]["zip"] == zip:
+        if get_record(data, "users", user_id)["address"]["zip"] == zip:
             return user_id
-    return _USER_NOT_FOUND
+    return USER_NOT_FOUND
 
 
 @_named_as_upstream
 def get_order_details(data: Database, order_id: str) -> str:
     """An order as JSON."""
-    return _details(data, "orders", order_id) or _ORDER_NOT_FOUND
+    return details(data, "orders", order_id) or _ORDER_NOT_FOUND
 
 
 @_named_as_upstream
 def get_product_details(data: Database, product_id: str) -> str:
     """A product and its variants as JSON."""
-    return _details(data, "products", product_id) or "Error: product not found"
-
-
-@_named_as_upstream
-def get_user_details(data: Database, user_id: str) -> str:
-    """A user's profile as JSON."""
-    return _details(data, "users", user_id) or _USER_NOT_FOUND
+    return details(data, "products", product_id) or "Error: product not found"
 
 
 @_named_as_upstream
@@ -145,13 +135,13 @@ def modify_pending_order_address(
     zip: str,  # noqa: A002 - upstream's name
 ) -> str:
     """Give a pending order another shipping address."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "pending":
         return _NOT_MODIFIABLE
     address = _address(address1, address2, city, state, country, zip)
-    return _put(data, "orders", order_id, {**order, "address": address})
+    return put_record(data, "orders", order_id, {**order, "address": address})
 
 
 @_named_as_upstream
@@ -159,7 +149,7 @@ def modify_pending_order_items(
     data: Database, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
 ) -> str:
     """Replace items of a pending order by other variants, and pay or refund the difference."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "pending":
@@ -167,9 +157,9 @@ def modify_pending_order_items(
     difference = _price_difference(data, order, item_ids, new_item_ids)
     if isinstance(difference, str):
         return difference
-    methods = _get(data, "users", order["user_id"])["payment_methods"]
+    methods = get_record(data, "users", order["user_id"])["payment_methods"]
     if payment_method_id not in methods:
-        return _NO_PAYMENT_METHOD
+        return NO_PAYMENT_METHOD
     method = methods[payment_method_id]
     if not _covers(method, difference):
         return "Error: insufficient gift card balance to pay for the new item"
@@ -182,20 +172,20 @@ def modify_pending_order_items(
         "status": "pending (item modified)",
         "payment_history": [*order["payment_history"], payment],
     }
-    return _put(data, "orders", order_id, order)
+    return put_record(data, "orders", order_id, order)
 
 
 @_named_as_upstream
 def modify_pending_order_payment(data: Database, order_id: str, payment_method_id: str) -> str:
     """Pay a pending order by another method and refund the first payment."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "pending":
         return _NOT_MODIFIABLE
-    methods = _get(data, "users", order["user_id"])["payment_methods"]
+    methods = get_record(data, "users", order["user_id"])["payment_methods"]
     if payment_method_id not in methods:
-        return _NO_PAYMENT_METHOD
+        return NO_PAYMENT_METHOD
     history = order["payment_history"]
     if len(history) > 1 or history[0]["transaction_type"] != "payment":
         return "Error: there should be exactly one payment for a pending order"
@@ -228,11 +218,11 @@ def modify_user_address(
     zip: str,  # noqa: A002 - upstream's name
 ) -> str:
     """Give a user another default address."""
-    user = _find(data, "users", user_id)
+    user = find_record(data, "users", user_id)
     if user is None:
-        return _USER_NOT_FOUND
+        return USER_NOT_FOUND
     address = _address(address1, address2, city, state, country, zip)
-    return _put(data, "users", user_id, {**user, "address": address})
+    return put_record(data, "users", user_id, {**user, "address": address})
 
 
 @_named_as_upstream
@@ -240,13 +230,13 @@ def return_delivered_order_items(
     data: Database, order_id: str, item_ids: list[str], payment_method_id: str
 ) -> str:
     """Ask for the return of items of a delivered order."""
-    order = _find(data, "orders", order_id)
+    order = find_record(data, "orders", order_id)
     if order is None:
         return _ORDER_NOT_FOUND
     if order["status"] != "delivered":
         return "Error: non-delivered order cannot be returned"
-    if payment_method_id not in _get(data, "users", order["user_id"])["payment_methods"]:
-        return _NO_PAYMENT_METHOD
+    if payment_method_id not in get_record(data, "users", order["user_id"])["payment_methods"]:
+        return NO_PAYMENT_METHOD
     if (
         "gift_card" not in payment_method_id
         and payment_method_id != order["payment_history"][0]["payment_method_id"]
@@ -260,52 +250,11 @@ def return_delivered_order_items(
         "return_items": sorted(item_ids),
         "return_payment_method_id": payment_method_id,
     }
-    return _put(data, "orders", order_id, order)
-
-
-@_named_as_upstream
-def think(data: Database, thought: str) -> str:  # noqa: ARG001 - it only leaves a trace in the conversation
-    """Nothing happens and nothing is answered."""
-    return ""
-
-
-@_named_as_upstream
-def transfer_to_human_agents(data: Database, summary: str) -> str:  # noqa: ARG001 - a human would read it
-    """Hand the user over to a human; the environment ends the episode."""
-    return "Transfer successful"
+    return put_record(data, "orders", order_id, order)
 
 
 def _base(data: Database) -> RetailData:
     return cast("RetailData", data.base)
-
-
-def _find(data: Database, table: str, key: str) -> Record | None:
-    """The record or None. No tool adds records, so the base data knows all keys."""
-    return data.get(table, key) if key in data.base.tables[table] else None
-
-
-def _get(data: Database, table: str, key: str) -> Record:
-    """The record; raises KeyError when there is none."""
-    record = data.get(table, key)
-    if record is None:
-        raise KeyError(key)
-    return record
-
-
-def _details(data: Database, table: str, key: str) -> str | None:
-    """JSON text of a record, or None."""
-    record = _find(data, table, key)
-    if record is None:
-        return None
-    if record is data.base.tables[table][key]:
-        return _base(data).json_text(table, key)
-    return _base(data).changed_json_text(table, key, record)
-
-
-def _put(data: Database, table: str, key: str, record: Record) -> str:
-    """Store a record; its JSON text."""
-    data.put(table, key, record)
-    return _base(data).changed_json_text(table, key, record)
 
 
 def _payment(kind: str, amount: float, method_id: str) -> Record:
@@ -314,7 +263,7 @@ def _payment(kind: str, amount: float, method_id: str) -> Record:
 
 def _add_to_balance(data: Database, user_id: str, method_id: str, amount: float) -> None:
     """Put a user whose gift card holds `amount` more, rounded to cents."""
-    user = _get(data, "users", user_id)
+    user = get_record(data, "users", user_id)
     methods = user["payment_methods"]
     method = methods[method_id]
     method = {**method, "balance": round(method["balance"] + amount, 2)}
@@ -352,7 +301,7 @@ def _price_difference(
     difference: float = 0
     for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
         item = items[_first_item(items, item_id)]
-        variants = _get(data, "products", item["product_id"])["variants"]
+        variants = get_record(data, "products", item["product_id"])["variants"]
         if not (new_item_id in variants and variants[new_item_id]["available"]):
             return f"Error: new item {new_item_id} not found or available"
         difference += variants[new_item_id]["price"] - item["price"]
@@ -370,7 +319,7 @@ def _replaced(
     for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
         index = _first_item(items, item_id)
         item = items[index]
-        variant = _get(data, "products", item["product_id"])["variants"][new_item_id]
+        variant = get_record(data, "products", item["product_id"])["variants"][new_item_id]
         changed = {"item_id": new_item_id, "price": variant["price"], "options": variant["options"]}
         items[index] = {**item, **changed}
     return items
@@ -378,15 +327,10 @@ def _replaced(
 
 def _address(*values: Json) -> Record:
     keys = ("address1", "address2", "city", "state", "country", "zip")
-    return {key: _own(value) for key, value in zip(keys, values, strict=True)}
+    return {key: own(value) for key, value in zip(keys, values, strict=True)}
 
 
-def _own(value: Json) -> Json:
-    """The value, copied if the caller could change it later."""
-    return json.loads(json.dumps(value)) if isinstance(value, dict | list) else value
-
-
-RETAIL_TOOLS: Mapping[str, Callable[..., str]] = {
+RETAIL_TOOLS: Mapping[str, TauTool] = {
     "calculate": calculate,
     "cancel_pending_order": cancel_pending_order,
     "exchange_delivered_order_items": exchange_delivered_order_items,
