@@ -11,6 +11,7 @@ from tool_envs.messages import ToolCall
 from tool_envs.tau_bench.airline import AIRLINE_TOOLS
 from tool_envs.tau_bench.data import AirlineData
 from tool_envs.tau_bench.retail import RETAIL_TOOLS
+from tool_envs.tau_bench.tools import shown
 
 PARAMETERS = {
     name: list(inspect.signature(tool).parameters)[1:]
@@ -37,10 +38,7 @@ WORDS = ["", "a", "no longer needed", "gift_card_0", "Zürich", "12345", "\ud800
 def answer(database: Database, call: ToolCall) -> str:
     """What tau-bench's environment would show for a call."""
     tools = AIRLINE_TOOLS if isinstance(database.base, AirlineData) else RETAIL_TOOLS
-    try:
-        return tools[call.name](data=database, **call.arguments)
-    except Exception as problem:
-        return f"Error: {problem}"
+    return shown(tools[call.name], database, call.arguments)
 
 
 class CallMaker:

@@ -1,15 +1,15 @@
 """tau-bench's exact reward: the end state that the gold actions lead to, and what the user had to be told."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from tool_envs.database import Database
 from tool_envs.episode import Episode
-from tool_envs.messages import ToolCall
 from tool_envs.recent import Recent
 from tool_envs.reward import Ledger, Verdict, grade
 from tool_envs.task import Task
 from tool_envs.tau_bench.data import TauData, changes
+from tool_envs.tau_bench.tools import TauTool, shown
 
 TRANSFER = "transfer_to_human_agents"
 """The tool that ends an episode; the gold replay leaves it out."""
@@ -33,7 +33,7 @@ class Grader:
         size: How many gold end states are kept.
     """
 
-    def __init__(self, tools: Mapping[str, Callable[..., str]], size: int = 2048) -> None:
+    def __init__(self, tools: Mapping[str, TauTool], size: int = 2048) -> None:
         self._tools = tools
         self._gold: Recent[tuple[str, str], EndState] = Recent(size)
 
@@ -68,7 +68,7 @@ class Grader:
         database = Database(base)
         for call in task.actions:
             if call.name in self._tools and call.name != TRANSFER:
-                _run(self._tools[call.name], database, call)
+                shown(self._tools[call.name], database, call.arguments)
         return database
 
 
@@ -76,10 +76,3 @@ def told(facts: Sequence[str], said: Sequence[str]) -> bool:
     """Whether each fact stands in some message, in whatever case; commas in the messages do not count."""
     messages = [content.lower().replace(",", "") for content in said]
     return all(any(fact.lower() in message for message in messages) for fact in facts)
-
-
-def _run(tool: Callable[..., str], database: Database, call: ToolCall) -> None:
-    try:
-        tool(data=database, **call.arguments)
-    except Exception:
-        return  # tau-bench makes an observation of it, which nobody reads here

@@ -3,6 +3,7 @@
 from tool_envs.database import Database
 from tool_envs.errors import Code
 from tool_envs.messages import CONTENT, RESPOND, ToolCall, ToolResult
+from tool_envs.tau_bench.tools import shown
 from tool_envs.toolkit import Toolkit, error
 
 TOOL_ERROR = "tool_error"
@@ -28,8 +29,5 @@ class TauToolkit(Toolkit):
         function = self.functions.get(call.name)
         if function is None:
             return ToolResult(f"Unknown action {call.name}", Code.UNKNOWN_TOOL)
-        try:
-            text = function(data=database, **call.arguments)
-        except Exception as problem:
-            return ToolResult(f"Error: {problem}", TOOL_ERROR)
+        text = shown(function, database, call.arguments)
         return ToolResult(text, TOOL_ERROR if text.startswith("Error") else None)

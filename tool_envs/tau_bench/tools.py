@@ -54,6 +54,17 @@ def shared_tools(domain: str) -> tuple[TauTool, TauTool, TauTool, TauTool]:
     return calculate, get_user_details, think, transfer_to_human_agents
 
 
+def shown(tool: TauTool, database: Database, arguments: Json) -> str:
+    """What tau-bench's environment makes an observation of: a tool's answer, or the text of its exception.
+
+    Upstream catches every exception of a tool in `Env.step`, so every one is an answer to the agent here.
+    """
+    try:
+        return tool(data=database, **arguments)
+    except Exception as problem:
+        return f"Error: {problem}"
+
+
 def find_record(data: Database, table: str, key: str) -> Record | None:
     """The record or None."""
     # The bare key is looked up first: an unhashable one gets the words that upstream's look-up gets.
