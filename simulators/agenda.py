@@ -60,9 +60,7 @@ class AgendaUser:
     version = "1.0.0"
 
     def __init__(self, domain: str) -> None:
-        if domain not in PHRASES:
-            raise UsageError(f"The agenda user speaks {', '.join(PHRASES)}, not {domain!r}.")
-        self._phrases = PHRASES[domain]
+        self._phrases = phrases_of(domain)
         self._episode: tuple[Agenda, State] | None = None
 
     @property
@@ -134,6 +132,17 @@ class AgendaUser:
         agenda, state = self._episode
         voice = UserVoice(self._phrases, agenda.goal.traits, Dice(agenda.key, state.turns))
         return Turn(voice.say(list(said)), tuple(acts), state.ended)
+
+
+def phrases_of(domain: str) -> Phrases:
+    """The sentences of a domain.
+
+    Raises:
+        UsageError: No user speaks of it.
+    """
+    if domain not in PHRASES:
+        raise UsageError(f"Users speak of {', '.join(PHRASES)}, not of {domain!r}.")
+    return PHRASES[domain]
 
 
 def checked_goal(goal: Json, phrases: Phrases) -> UserGoal:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from tool_envs.canonical import digest
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.simulators.agenda import PHRASES, checked_goal
+from tool_envs.simulators.agenda import checked_goal, phrases_of
 from tool_envs.simulators.agenda_plan import wish_act
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.phrasing import Phrases
@@ -40,9 +40,7 @@ class HumanUser:
     def __init__(
         self, domain: str, read_line: Callable[[str], str] = input, write: Callable[[str], object] = print
     ) -> None:
-        if domain not in PHRASES:
-            raise UsageError(f"A human is understood in {', '.join(PHRASES)}, not in {domain!r}.")
-        self._phrases = PHRASES[domain]
+        self._phrases = phrases_of(domain)
         self._read_line, self._write = read_line, write
         self._goal: UserGoal | None = None
 

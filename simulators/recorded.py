@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tool_envs.messages import Json
-from tool_envs.simulators.agenda import PHRASES, checked_goal
+from tool_envs.simulators.agenda import checked_goal, phrases_of
 from tool_envs.simulators.agenda_plan import wish_act
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.human import acts_of
@@ -19,6 +19,9 @@ class RecordedUser:
     Args:
         turns: What the user says.
         domain: Whose language is spoken.
+
+    Raises:
+        UsageError: No such domain, or a turn that is no text.
     """
 
     name = "recorded"
@@ -26,7 +29,7 @@ class RecordedUser:
 
     def __init__(self, turns: Sequence[str], domain: str) -> None:
         self._replay = ReplayUser(turns)
-        self._phrases = PHRASES[domain]
+        self._phrases = phrases_of(domain)
         self._goal: UserGoal | None = None
 
     @property

@@ -30,6 +30,8 @@ from tool_envs.simulators import agenda_core as core
 from tool_envs.simulators.agenda import AgendaUser
 from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import Fact, UserGoal, Value, Wish
+from tool_envs.simulators.human import HumanUser
+from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
 keys = st.integers(0, 2**64 - 1)
@@ -399,9 +401,10 @@ def test_a_wrong_goal_is_refused(wanted, problem):
         AgendaUser("retail").reset(wanted, 1)
 
 
-def test_an_unknown_domain_is_refused():
+@pytest.mark.parametrize("make", [AgendaUser, HumanUser, lambda domain: RecordedUser((), domain)])
+def test_an_unknown_domain_is_refused(make):
     with pytest.raises(UsageError, match="retail"):
-        AgendaUser("moon")
+        make("moon")
 
 
 def test_without_an_episode_there_is_no_answer():
