@@ -198,7 +198,7 @@ base = RetailBase(60, 9)
 look, database = renderer(base), Database(base)
 users = [look.user_json(database, base.customer(customer)) for customer in range(60)]
 orders = [look.order_json(database, base.order(*place)) for place in base.order_places()]
-products = [look.product_json(product) for product in range(50)]
+products = [look.product_text(product) for product in range(50)]
 print(base.digest, digest([users, orders, products]))
 """
 

@@ -4,15 +4,15 @@
 look = renderer(base)                      # or renderer(base, "postal_code"), for schema 2.0.0
 look.order_json(database, order)           # a JSON object as get_order_details answers it
 look.user_json(database, customer)         # as get_user_details does
-look.product_json(product_code)            # as get_product_details does
-look.item_json(variant_code)               # as get_item_details does
+look.product_text(product_code)            # JSON text as get_product_details answers it
+look.item_text(variant_code)               # as get_item_details does
 customer_row(database, 7)                  # the row of customer 7 now; order_row(database, 7, 0) likewise
 address_now(database, customer.address)    # Address, also of one written in this episode
 method_code(base, customer, "paypal_1234567"), item_code(base, "1234567890")   # -1 when there is none
 changed_records(database), state_digest(database)      # what differs from the base data, as JSON
 ```
 
-The same calls with `_text` instead of `_json` give JSON texts, those of untouched rows from a cache.
+`order_text` and `user_text` give the JSON texts. Texts of untouched rows come from a cache.
 """
 
 import functools
@@ -85,20 +85,12 @@ class Renderer:
             return self._users[customer.index]
         return orjson.dumps(self._user(customer, address_now(database, customer.address))).decode()
 
-    def product_json(self, product: int) -> Json:
-        """A product as `get_product_details` answers it, by its code."""
-        return orjson.loads(self.product_text(product))
-
     def product_text(self, product: int) -> str:
-        """The JSON text of `product_json`."""
+        """A product as `get_product_details` answers it, by its code."""
         return self._products[product]
 
-    def item_json(self, variant: int) -> Json:
-        """A variant as `get_item_details` answers it, by its code."""
-        return orjson.loads(self.item_text(variant))
-
     def item_text(self, variant: int) -> str:
-        """The JSON text of `item_json`."""
+        """A variant as `get_item_details` answers it, by its code."""
         return self._items[variant]
 
     @functools.cached_property

@@ -148,14 +148,6 @@ class Ids:
         """Such as `gift_card_1234567`."""
         return f"{METHOD_KINDS[kind]}_{self._methods.to(customer * MAX_METHODS + method):07}"
 
-    def of_method_id(self, method_id: str) -> tuple[int, int, int] | None:
-        """Customer, method and kind of a payment method id; there need not be such a method."""
-        kind, _, digits = method_id.rpartition("_")
-        if kind not in METHOD_KINDS or not _is_number(digits, 7):
-            return None
-        customer, method = divmod(self._methods.back(int(digits)), MAX_METHODS)
-        return customer, method, METHOD_KINDS.index(kind)
-
     def tracking_id(self, customer: int, number: int) -> str:
         """Tracking number of an order's parcel: twelve digits."""
         return f"{self._tracking.to(customer * MAX_ORDERS + number):012}"
