@@ -643,11 +643,55 @@ def test_a_return_goes_to_the_original_method_or_a_gift_card():
     assert codes == {0: None, 1: None, 2: "payment_method_not_allowed"}
 
 
-def refusals():
-    """Calls that are refused, with the code: every code of a write but those of the tests above."""
+def scene():
+    """Arguments of calls that would be right, each on an order that one kind of refusal needs."""
     pending = order_where(lambda order, who: order.status == PENDING and who.method_kind[:2] == [0, 2])
     delivered = order_where(lambda order, who: order.status == DELIVERED and who.method_kind[0] == 0)
-    poor = order_where(
+    item, (order_id, methods), (back_id, back_methods) = pending.items[0], ids(pending), ids(delivered)
+    return {
+        "change": {
+            "order_id": order_id,
+            "item_ids": [item_id(item)],
+            "new_item_ids": replacements(item)[:1],
+            "payment_method_id": methods[0],
+        },
+        "pay": {"order_id": order_id, "payment_method_id": methods[pending.transaction_method[0]]},
+        "back": {
+            "order_id": back_id,
+            "item_ids": [item_id(delivered.items[0])],
+            "payment_method_id": back_methods[0],
+        },
+        "out_of_stock": out_of_stock(),
+        "too_dear": too_dear(),
+        "on_its_way": ids(order_where(lambda order, _: order.status == PROCESSED))[0],
+    }
+
+
+def variants_beside(item):
+    """The other variants of the product."""
+    return [v for v in SHOP.products[SHOP.variants[item].product].variants if v.code != item]
+
+
+def out_of_stock():
+    """A change of an item to a variant that is not available."""
+    order = order_where(
+        lambda order, _: (
+            order.status == PENDING and not all(v.available for v in variants_beside(order.items[0]))
+        )
+    )
+    order_id, methods = ids(order)
+    gone = next(v.item_id for v in variants_beside(order.items[0]) if not v.available)
+    return {
+        "order_id": order_id,
+        "item_ids": [item_id(order.items[0])],
+        "new_item_ids": [gone],
+        "payment_method_id": methods[0],
+    }
+
+
+def too_dear():
+    """A payment of an order by a gift card that has too little."""
+    order = order_where(
         lambda order, who: (
             order.status == PENDING
             and GIFT_CARD in who.method_kind[: who.methods]
@@ -655,105 +699,57 @@ def refusals():
             and max(who.balance) < cost(order)
         )
     )
-    processed = order_where(lambda order, _: order.status == PROCESSED)
-    item, other = (
-        pending.items[0],
-        next(v for v in SHOP.variants if v.product != SHOP.variants[pending.items[0]].product),
-    )
-    unavailable = order_where(
-        lambda order, _: (
-            order.status == PENDING
-            and not all(
-                v.available
-                for v in SHOP.products[SHOP.variants[order.items[0]].product].variants
-                if v.code != order.items[0]
-            )
-        )
-    )
-    gone = next(
-        v.item_id
-        for v in SHOP.products[SHOP.variants[unavailable.items[0]].product].variants
-        if not v.available and v.code != unavailable.items[0]
-    )
-    order_id, methods = ids(pending)
-    change = {"order_id": order_id, "item_ids": [item_id(item)], "payment_method_id": methods[0]}
-    good = replacements(item)[0]
-    poor_card = ids(poor)[1][BASE.customer(poor.customer).method_kind.index(GIFT_CARD)]
-    back = {
-        "order_id": ids(delivered)[0],
-        "item_ids": [item_id(delivered.items[0])],
-        "payment_method_id": ids(delivered)[1][0],
-    }
-    return [
-        ("order_not_found", "get_order_details", {"order_id": "#W0000000"}),
-        ("user_not_found", "modify_user_address", {"user_id": "jane_roe_1234", **ADDRESS, "zip": "12345"}),
-        (
-            "order_not_pending",
-            "cancel_pending_order",
-            {"order_id": ids(processed)[0], "reason": "no longer needed"},
-        ),
-        (
-            "order_not_pending",
-            "modify_pending_order_address",
-            {"order_id": back["order_id"], **ADDRESS, "zip": "12345"},
-        ),
-        ("order_not_delivered", "return_delivered_order_items", change),
-        ("order_not_delivered", "exchange_delivered_order_items", {**change, "new_item_ids": [good]}),
-        (
-            "item_not_in_order",
-            "modify_pending_order_items",
-            {**change, "item_ids": [good], "new_item_ids": [good]},
-        ),
-        (
-            "item_not_in_order",
-            "modify_pending_order_items",
-            {**change, "item_ids": [item_id(item)] * 2, "new_item_ids": [good] * 2},
-        ),
-        ("item_not_in_order", "return_delivered_order_items", {**back, "item_ids": back["item_ids"] * 10}),
-        ("counts_differ", "modify_pending_order_items", {**change, "new_item_ids": [good] * 2}),
-        ("item_not_found", "modify_pending_order_items", {**change, "new_item_ids": ["0000000000"]}),
-        ("not_same_product", "modify_pending_order_items", {**change, "new_item_ids": [other.item_id]}),
-        ("same_item", "modify_pending_order_items", {**change, "new_item_ids": [item_id(item)]}),
-        (
-            "new_item_not_available",
-            "modify_pending_order_items",
-            {
-                "order_id": ids(unavailable)[0],
-                "item_ids": [item_id(unavailable.items[0])],
-                "new_item_ids": [gone],
-                "payment_method_id": ids(unavailable)[1][0],
-            },
-        ),
-        (
-            "payment_method_not_found",
-            "modify_pending_order_items",
-            {**change, "new_item_ids": [good], "payment_method_id": "paypal_0000000"},
-        ),
-        (
-            "payment_method_not_found",
-            "modify_pending_order_payment",
-            {"order_id": order_id, "payment_method_id": "gift_card_0000000"},
-        ),
-        (
-            "payment_method_not_found",
-            "return_delivered_order_items",
-            {**back, "payment_method_id": "gift_card_0000000"},
-        ),
-        (
-            "same_payment_method",
-            "modify_pending_order_payment",
-            {"order_id": order_id, "payment_method_id": methods[pending.transaction_method[0]]},
-        ),
-        (
-            "insufficient_gift_card_balance",
-            "modify_pending_order_payment",
-            {"order_id": ids(poor)[0], "payment_method_id": poor_card},
-        ),
-        ("calculation_failed", "calculate", {"expression": "9**9**9"}),
-    ]
+    order_id, methods = ids(order)
+    card = methods[BASE.customer(order.customer).method_kind.index(GIFT_CARD)]
+    return {"order_id": order_id, "payment_method_id": card}
 
 
-@pytest.mark.parametrize(("code", "name", "arguments"), refusals())
+RIGHT = scene()
+CHANGE, PAY, BACK = RIGHT["change"], RIGHT["pay"], RIGHT["back"]
+OLD, NEW = CHANGE["item_ids"], CHANGE["new_item_ids"]
+OTHER_PRODUCT = next(
+    v.item_id for p in SHOP.products for v in p.variants if not {v.item_id for v in p.variants} & {*OLD, *NEW}
+)
+HOME = {**ADDRESS, "zip": "12345"}
+NO_CARD = {"payment_method_id": "gift_card_0000000"}
+REFUSALS = [
+    ("order_not_found", "get_order_details", {"order_id": "#W0000000"}),
+    ("user_not_found", "modify_user_address", {"user_id": "jane_roe_1234", **HOME}),
+    (
+        "order_not_pending",
+        "cancel_pending_order",
+        {"order_id": RIGHT["on_its_way"], "reason": "no longer needed"},
+    ),
+    ("order_not_pending", "modify_pending_order_address", {"order_id": BACK["order_id"], **HOME}),
+    ("order_not_delivered", "return_delivered_order_items", {k: CHANGE[k] for k in BACK}),
+    ("order_not_delivered", "exchange_delivered_order_items", CHANGE),
+    ("item_not_in_order", "modify_pending_order_items", {**CHANGE, "item_ids": NEW}),
+    (
+        "item_not_in_order",
+        "modify_pending_order_items",
+        {**CHANGE, "item_ids": OLD * 2, "new_item_ids": NEW * 2},
+    ),
+    ("item_not_in_order", "return_delivered_order_items", {**BACK, "item_ids": BACK["item_ids"] * 10}),
+    ("counts_differ", "modify_pending_order_items", {**CHANGE, "new_item_ids": NEW * 2}),
+    ("item_not_found", "modify_pending_order_items", {**CHANGE, "new_item_ids": ["0000000000"]}),
+    ("not_same_product", "modify_pending_order_items", {**CHANGE, "new_item_ids": [OTHER_PRODUCT]}),
+    ("same_item", "modify_pending_order_items", {**CHANGE, "new_item_ids": OLD}),
+    ("new_item_not_available", "modify_pending_order_items", RIGHT["out_of_stock"]),
+    (
+        "payment_method_not_found",
+        "modify_pending_order_items",
+        {**CHANGE, "payment_method_id": "paypal_0000000"},
+    ),
+    ("payment_method_not_found", "modify_pending_order_payment", PAY | NO_CARD),
+    ("payment_method_not_found", "return_delivered_order_items", BACK | NO_CARD),
+    ("same_payment_method", "modify_pending_order_payment", PAY),
+    ("insufficient_gift_card_balance", "modify_pending_order_payment", RIGHT["too_dear"]),
+    ("calculation_failed", "calculate", {"expression": "9**9**9"}),
+]
+"""Calls that are refused, with the code: every code of a write but those of the tests above."""
+
+
+@pytest.mark.parametrize(("code", "name", "arguments"), REFUSALS)
 def test_a_refusal_has_its_code_and_changes_nothing(database, code, name, arguments):
     assert call(database, name, **arguments).code == code
     assert not database.changed
