@@ -5,6 +5,10 @@ import io
 import re
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from tool_envs.cli.app import app
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -22,6 +26,22 @@ def test_the_loop_runs_and_prints_what_it_says():
     assert "###STOP### 0.0" in lines
     assert any("'status': 'completed'" in line for line in lines)
     assert lines[-1].endswith(" 1.0")
+
+
+def test_its_commands_run(monkeypatch, tmp_path):
+    """All of them, in the order in which they stand there; tau-bench's on the built-in tasks."""
+    block = README[README.index("## Commands") :].split("```")[1]
+    lines = [line.partition("#")[0].split() for line in block.strip().splitlines()]
+    assert {words[0] for words in lines} == {"tool-envs"}
+    monkeypatch.setenv("TAU_BENCH_PATH", "")
+    monkeypatch.chdir(tmp_path)
+
+    for _, *arguments in lines:
+        if "path=../tau-bench" in arguments:
+            place = arguments.index("path=../tau-bench")
+            del arguments[place - 1 : place + 1]
+        result = CliRunner().invoke(app, arguments, input="Goodbye!\n")
+        assert result.exit_code == 0, (arguments, result.output)
 
 
 def test_every_id_is_in_the_table_and_nothing_else():
