@@ -77,7 +77,8 @@ class UserGoal(msgspec.Struct, frozen=True):
             of theirs (other orders, items, payment methods), so that a wrong one is noticed.
         traits: How they are.
         conditions: What they demand of every reply, checkable: `{"max_characters": 300}`,
-            `{"only_the_total": true}`, `{"formal": true}` (no contractions); said in the first turn.
+            `{"only_the_total": true}`, `{"language": "English"}`, `{"formal": true}` (no contractions);
+            said in the first turn.
     """
 
     domain: str

@@ -203,6 +203,18 @@ RETAIL_PHRASES = Phrases(
             "I would like answers of no more than {words} characters",
             "please be brief: up to {words} characters per message",
         ),
+        "language": (
+            "please answer in {words} only",
+            "please write to me in {words}",
+            "all of your answers should be in {words}, please",
+            "I only read {words}, so please write in it",
+            "{words} only, please: I do not read other languages",
+            "please keep to {words} in everything you write",
+            "please do not switch from {words} to another language",
+            "I would like every answer in {words}",
+            "no other language than {words}, please",
+            "the language of your answers should be {words}, please",
+        ),
         "formal": (
             "please write formally, without contractions",
             "I would like formal language: no contractions, please",

@@ -110,6 +110,18 @@ def test_contractions_earn_nothing_where_the_customer_wants_none():
     assert env.outcome.ledger.components["conditions"] == 0.0
 
 
+def test_another_language_earns_nothing_where_the_customer_wants_english():
+    env = make(difficulty=5)
+    index = first(env, lambda task: "language" in task.goal.conditions)
+    play(
+        env,
+        index,
+        lambda action: replace_words(action, lambda text: f"{text} \u8ba2\u5355"),
+    )
+
+    assert env.outcome.ledger.components["conditions"] == 0.0
+
+
 def test_process_rewards_are_apart_and_add_up():
     env = make(process=True)
     for index in range(10):

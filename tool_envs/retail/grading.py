@@ -21,6 +21,7 @@ from tool_envs.retail.rules import RULES
 from tool_envs.retail.toolkit import retail_toolkit
 from tool_envs.reward import Verdict, grade
 from tool_envs.rules import broken_rules
+from tool_envs.simulators.english import is_english
 from tool_envs.simulators.goal import Fact, UserGoal, Wish
 from tool_envs.simulators.phrasing import has_contraction
 from tool_envs.task import Task
@@ -165,6 +166,8 @@ def _meets(name: str, value: Json, text: str) -> bool:
             return len(text) <= int(value)
         case "only_the_total":
             return len(set(values_in(text, "amount"))) <= 1
+        case "language":
+            return is_english(text)
         case "formal":
             return not has_contraction(text)
     raise UsageError(f"There is no condition {name!r} on replies.")

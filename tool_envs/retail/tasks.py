@@ -172,6 +172,10 @@ def _conditions(draws: Draws, wishes: tuple[Wish, ...], difficulty: int) -> dict
     asks_amount = any(wish.fact and wish.fact.type == "amount" for wish in wishes)
     if asks_amount and draws.below(2):
         return {"only_the_total": True}
-    if draws.below(3) == 0:
-        return {"formal": True}
-    return {"max_characters": draws.pick(_MAX_CHARACTERS)}
+    match draws.below(4):
+        case 0:
+            return {"formal": True}
+        case 1:
+            return {"language": "English"}
+        case _:
+            return {"max_characters": draws.pick(_MAX_CHARACTERS)}
