@@ -1,10 +1,10 @@
 """The reader of actions: every form that models write, and that nothing else gets through or breaks it."""
 
 import json
-import time
 
 import numpy as np
 import pytest
+from effort import effort
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -248,10 +248,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_half_a_megabyte_is_read_in_linear_time(name):
-    start = time.perf_counter()
-    parse_action(HOSTILE[name])
-
-    assert time.perf_counter() - start < 5
+    assert effort(lambda: parse_action(HOSTILE[name])) < 100
 
 
 # --- Laws

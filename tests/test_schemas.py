@@ -2,10 +2,10 @@ import copy
 import json
 import pickle
 import shutil
-import time
 
 import pytest
 import rfc8785
+from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import SHIPPED, calls, json_values, mutated_calls, scalars, shipped_schemas
@@ -218,10 +218,9 @@ def test_problems_read_like_this(tool, arguments, problems):
 @pytest.mark.parametrize("arguments", [{"content": "x" * 1_000_000}, {"content": ["x"] * 1_000_000}])
 def test_problems_of_a_huge_value_are_short_and_fast(arguments):
     tool = load_schema("retail", "1.0.0").tools["respond"]
-    start = time.perf_counter()
 
     assert len(tool.problems(arguments)) < 200
-    assert time.perf_counter() - start < 1
+    assert effort(lambda: tool.problems(arguments)) < 30
 
 
 def test_problems_of_many_unknown_names_are_short():

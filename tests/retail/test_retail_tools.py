@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import jsonschema_rs
 import orjson
 import pytest
+from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -265,7 +267,7 @@ def test_no_walk_changes_the_base_data():
 
 _SCRIPT = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:]
 from test_retail_tools import BASE, Database, call, generator, plausible_call, state_digest
 from tool_envs.canonical import digest
 rnd, database = generator(5), Database(BASE)
@@ -278,7 +280,7 @@ print(digest(texts), state_digest(database))
 def test_every_process_answers_the_same():
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", _SCRIPT, str(__file__).rpartition("/")[0]],
+            [sys.executable, "-c", _SCRIPT, *map(str, Path(__file__).parents[:2])],
             env={"PYTHONHASHSEED": hash_seed},
             capture_output=True,
             check=True,
@@ -810,11 +812,11 @@ def test_the_value_of_an_expression_is_exact(expression, value):
     ],
 )  # fmt: skip
 def test_what_is_no_arithmetic_or_too_large_is_refused_at_once(expression):
-    start = time.perf_counter()
+    def refused():
+        with pytest.raises(CalculationError):
+            calculate(expression)
 
-    with pytest.raises(CalculationError):
-        calculate(expression)
-    assert time.perf_counter() - start < 0.5
+    assert effort(refused) < 10
 
 
 @given(st.text("0123456789+-*/(). ", max_size=40))

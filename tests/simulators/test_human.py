@@ -96,8 +96,3 @@ def test_a_snapshot_is_enough_to_go_on():
 def test_without_an_episode_there_is_no_answer():
     with pytest.raises(UsageError, match="reset"):
         human("yes")[0].respond("Hello?")
-
-
-def test_an_unknown_domain_is_refused():
-    with pytest.raises(UsageError, match="retail"):
-        HumanUser("moon")

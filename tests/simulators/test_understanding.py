@@ -1,10 +1,10 @@
 """What a simulated user understands of an agent: scores on real messages, examples, any text at all."""
 
 import json
-import time
 from itertools import chain, repeat
 
 import pytest
+from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -301,13 +301,6 @@ def test_any_text_is_read(text, domain):
     assert reading == read(text, LANGUAGES[domain], LEXICON)
 
 
-def seconds_to_read(text, domain):
-    start = time.perf_counter()
-    read(text, LANGUAGES[domain], LEXICON)
-
-    return time.perf_counter() - start
-
-
 HOSTILE = [
     *("a", " ", "\n", "\ud800", "\x00", "?", ":", "(", "1", "#", "*", "-", "_", "a_", "a@", '"', "' ", ", "),
     *(
@@ -345,26 +338,10 @@ HOSTILE = [
 def test_hostile_text_takes_no_more_than_linear_time(unit, domain):
     text = (unit * (100_000 // len(unit) + 1))[:100_000]
 
-    assert seconds_to_read(text, domain) < 2.0
+    assert effort(lambda: read(text, LANGUAGES[domain], LEXICON)) < 60
 
 
 def test_a_megabyte_is_read():
     text = "".join(chain.from_iterable(repeat("Shall I cancel order #W1234567? ", 32_768)))
 
     assert read(text, RETAIL, LEXICON).asks_confirmation
-
-
-def test_a_typical_message_is_read_quickly():
-    text = (
-        "Thank you, Mia. Order #W1234567 is still pending, so I can cancel it for you.\n\n"
-        "- **Reason**: no longer needed\n- **Refund**: $120.50 to your PayPal account\n\n"
-        "Would you like to proceed with the cancellation? Please confirm with a yes."
-    )
-    times = []
-    for i in range(30):
-        start = time.perf_counter()
-        read(f"{text} {i}", RETAIL, LEXICON)
-        times.append(time.perf_counter() - start)
-
-    print(f"{min(times) * 1e6:.0f} us")
-    assert min(times) < 1e-3

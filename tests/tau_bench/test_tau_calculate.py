@@ -1,10 +1,10 @@
 """The calculator: tau-bench's texts, without its eval."""
 
 import random
-import time
 import warnings
 
 import pytest
+from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,11 +72,8 @@ def test_what_is_no_collection_raises_as_upstream_does(value):
     ],
 )
 def test_what_would_take_long_is_an_error_at_once(expression):
-    start = time.perf_counter()
-    text = calculate(expression)
-
-    assert text.startswith("Error: ")
-    assert time.perf_counter() - start < 1
+    assert calculate(expression).startswith("Error: ")
+    assert effort(lambda: calculate(expression)) < 30
 
 
 def test_long_sums_are_no_problem():
