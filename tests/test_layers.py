@@ -12,7 +12,10 @@ DOMAINS = {"retail", "booking", "repo", "tau_bench"}
 
 # A module, or a package with all that is in it, by its name under `tool_envs`; "" is `tool_envs` itself.
 FLOORS = {
-    0: "errors messages canonical json_values recent rows randomness chat chat_form actions schemas",
+    0: (
+        "errors messages canonical json_values recent rows randomness names people generated calculator "
+        "chat chat_form actions schemas"
+    ),
     1: "simulators",
     2: "schema spaces database toolkit task facts consent rules reward domain episode env",
     3: " ".join(sorted(DOMAINS)),

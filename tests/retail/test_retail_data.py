@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from tool_envs.database import Database
 from tool_envs.errors import UsageError
+from tool_envs.generated import Kept
+from tool_envs.names import PLACES
+from tool_envs.randomness import Shuffle
 from tool_envs.retail.catalog import catalog
 from tool_envs.retail.codes import base_of, renderer, state_digest
-from tool_envs.retail.data import Kept, RetailBase, retail_base
-from tool_envs.retail.ids import MAX_CUSTOMERS, Shuffle
-from tool_envs.retail.names import PLACES
+from tool_envs.retail.data import RetailBase, retail_base
+from tool_envs.retail.ids import MAX_CUSTOMERS
 from tool_envs.retail.rows import CANCELLED, DELIVERED, PENDING, PROCESSED, REFUND, Customer, Order
 from tool_envs.rows import Row, Small, kernel
 
@@ -263,7 +265,7 @@ def test_a_database_reads_and_changes_over_the_tables(base):
 
 
 def test_what_was_made_lately_is_kept_within_bounds(monkeypatch):
-    monkeypatch.setattr("tool_envs.retail.data._KEPT", 10)
+    monkeypatch.setattr("tool_envs.generated._KEPT", 10)
     made = []
     kept = Kept(lambda key: made.append(key) or key)
 
@@ -274,7 +276,7 @@ def test_what_was_made_lately_is_kept_within_bounds(monkeypatch):
 
 
 def test_records_are_the_same_after_they_were_dropped(monkeypatch):
-    monkeypatch.setattr("tool_envs.retail.data._KEPT", 3)
+    monkeypatch.setattr("tool_envs.generated._KEPT", 3)
     small = RetailBase(40, 2)
     texts = [
         renderer(small).order_text(Database(small), small.order(*place)) for place in small.order_places()

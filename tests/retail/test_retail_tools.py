@@ -17,10 +17,10 @@ from effort import effort
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tool_envs.calculator import CalculationError, calculate
 from tool_envs.database import Database
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import ToolCall
-from tool_envs.retail.calculator import CalculationError, calculate
 from tool_envs.retail.codes import changed_records, order_row, state_digest
 from tool_envs.retail.data import RetailBase
 from tool_envs.retail.refusals import No

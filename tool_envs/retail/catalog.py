@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tool_envs.canonical import digest
-from tool_envs.randomness import draw_below, splitmix64
-from tool_envs.retail.ids import Shuffle
+from tool_envs.randomness import Shuffle, draw_below, splitmix64
 from tool_envs.retail.products import PRODUCT_TYPES, ProductType
 from tool_envs.retail.rows import Variants
 

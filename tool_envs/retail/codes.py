@@ -23,9 +23,11 @@ import orjson
 
 from tool_envs.canonical import digest
 from tool_envs.database import Database
+from tool_envs.generated import Kept
 from tool_envs.messages import Json
+from tool_envs.people import Address
 from tool_envs.retail.catalog import Variant
-from tool_envs.retail.data import Kept, RetailBase
+from tool_envs.retail.data import RetailBase
 from tool_envs.retail.rows import (
     CANCEL_REASONS,
     CREDIT_CARD,
@@ -37,7 +39,6 @@ from tool_envs.retail.rows import (
     RETURN_REQUESTED,
     STATUSES,
     TRANSACTIONS,
-    Address,
     Customer,
     Order,
 )

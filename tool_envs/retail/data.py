@@ -20,19 +20,20 @@ The rows are shared: nobody changes them. How they look as JSON stands in `codes
 """
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator
 
 import msgspec
 
+from tool_envs import names
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData
 from tool_envs.errors import UsageError
+from tool_envs.generated import Kept, Table, padded
 from tool_envs.messages import Json
+from tool_envs.people import ZIPS, Address, Identity, People, address_of, card_of
 from tool_envs.randomness import splitmix64
-from tool_envs.retail import names
 from tool_envs.retail.catalog import Catalog, catalog
-from tool_envs.retail.ids import MAX_CUSTOMERS, ZIPS, Identity, Ids, place_of_zip, zip_text
+from tool_envs.retail.ids import MAX_CUSTOMERS, Ids
 from tool_envs.retail.rows import (
     CANCEL_REASONS,
     CANCELLED,
@@ -48,7 +49,6 @@ from tool_envs.retail.rows import (
     PENDING,
     PROCESSED,
     REFUND,
-    Address,
     Customer,
     Order,
 )
@@ -56,12 +56,7 @@ from tool_envs.retail.rows import (
 GENERATOR = "retail/1"
 """Version of all that is made here; part of the data's digest."""
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-R = TypeVar("R")
-
 _CUSTOMER, _ORDER, _ITEMS, _ADDRESS = range(10, 14)  # streams of random words
-_KEPT = 8192  # records of each kind
 _CODES_PER_CUSTOMER = MAX_ORDERS + 1  # of addresses: the customer's own, and another one for each order
 
 # Shares in 100, as the value for each of 100 equally likely draws.
@@ -80,72 +75,8 @@ _METHODS: tuple[tuple[int, ...], ...] = (
     *((PAYPAL, CREDIT_CARD, GIFT_CARD),) * 10,
     *((CREDIT_CARD, CREDIT_CARD, GIFT_CARD),) * 6,
 )
-_PER_CENT_UNIT = 55
 _PER_CENT_OTHER_ADDRESS = 20
 _ONE_IN_SAME_PRODUCT = 5
-
-
-class Kept(dict[K, V]):
-    """Values that were made lately, by key; all are dropped when there are too many.
-
-    Args:
-        make: Makes the value of a key.
-    """
-
-    def __init__(self, make: Callable[[K], V]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: K) -> V:
-        value = self._make(key)
-        if len(self) >= _KEPT:
-            self.clear()
-        self[key] = value
-        return value
-
-
-class Table(Mapping[str, R], Generic[K, R]):
-    """A table of records that are made when they are asked for.
-
-    Args:
-        places: All records' places (any hashable), in the order of the table; called for each iteration.
-        key: The key at a place.
-        find: The place of a key; None when it is no key.
-        record: The record at a place.
-    """
-
-    def __init__(
-        self,
-        places: Callable[[], Iterable[K]],
-        key: Callable[[K], str],
-        find: Callable[[str], K | None],
-        record: Callable[[K], R],
-    ) -> None:
-        self._places, self._key, self._record = places, key, record
-        self._found: Kept[str, K | None] = Kept(find)
-        self._length: int | None = None
-
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in Mapping
-        """The record, or the default."""
-        place = self._found[key]
-        return default if place is None else self._record(place)
-
-    def __getitem__(self, key: str) -> R:
-        place = self._found[key]
-        if place is None:
-            raise KeyError(key)
-        return self._record(place)
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and self._found[key] is not None
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self._key, self._places())
-
-    def __len__(self) -> int:
-        if self._length is None:
-            self._length = sum(1 for _ in self._places())
-        return self._length
 
 
 class RetailBase(BaseData):
@@ -159,7 +90,8 @@ class RetailBase(BaseData):
         seed: 0 to 2**64 - 1.
 
     Attributes:
-        ids: What everybody and everything is called.
+        people: What everybody is called.
+        ids: What everything is called.
         catalog: The products.
 
     Raises:
@@ -174,14 +106,14 @@ class RetailBase(BaseData):
         if type(seed) is not int or not 0 <= seed < 2**64:
             raise UsageError(f"seed must be an integer from 0 to 2**64 - 1, got {seed!r:.80}.")
         self.customers, self.seed = customers, seed
-        self.ids = Ids(seed)
+        self.people, self.ids = People(seed), Ids(seed)
         self.catalog: Catalog = catalog(seed)
         self._customers: Kept[int, Customer] = Kept(self._make_customer)
         self._orders: Kept[tuple[int, int], Order] = Kept(self._make_order)
         self._addresses: Kept[int, Address] = Kept(self._make_address)
         self._method_ids: Kept[int, tuple[str, ...]] = Kept(self._make_method_ids)
         self._user_ids: Kept[int, str] = Kept(self._make_user_id)
-        self._identities: Kept[int, Identity] = Kept(self.ids.identity)
+        self._identities: Kept[int, Identity] = Kept(self.people.identity)
         self._order_ids: Kept[tuple[int, int], str] = Kept(lambda place: self.ids.order_id(*place))
         self._found_emails: Kept[str, int | None] = Kept(self._find_email)
         super().__init__(
@@ -229,7 +161,7 @@ class RetailBase(BaseData):
 
     def email(self, customer: int) -> str:
         """Such as `jane.roe1234@example.com`."""
-        return self.ids.email(self._identities[customer])
+        return self.people.email(self._identities[customer])
 
     def order_id(self, customer: int, number: int) -> str:
         """Such as `#W1234567`."""
@@ -245,9 +177,7 @@ class RetailBase(BaseData):
 
     def card(self, customer: int, method: int) -> tuple[str, str]:
         """Brand and last four digits of a customer's credit card."""
-        word = splitmix64(self.seed, _CUSTOMER, customer, 1 + method)
-        brand, digits = divmod(word % (10_000 * len(names.CARD_BRANDS)), 10_000)
-        return names.CARD_BRANDS[brand], f"{digits:04}"
+        return card_of(splitmix64(self.seed, _CUSTOMER, customer, 1 + method))
 
     def address(self, code: int) -> Address:
         """The address of a code that is not below 0."""
@@ -259,7 +189,7 @@ class RetailBase(BaseData):
 
     def find_user(self, user_id: str) -> int | None:
         """The customer with that user id."""
-        return self._existing(self.ids.of_user_id(user_id))
+        return self._existing(self.people.of_user_id(user_id))
 
     def find_email(self, email: str) -> int | None:
         """The customer with that e-mail address; case does not matter."""
@@ -267,7 +197,7 @@ class RetailBase(BaseData):
 
     def find_name_zip(self, first_name: str, last_name: str, zip_text: str) -> int | None:
         """The customer of that name who had that zip code when the data was made."""
-        return self._existing(self.ids.of_name_zip(first_name, last_name, zip_text))
+        return self._existing(self.people.of_name_zip(first_name, last_name, zip_text))
 
     def find_order(self, order_id: str) -> tuple[int, int] | None:
         """Customer and number of the order with that id."""
@@ -280,7 +210,7 @@ class RetailBase(BaseData):
         return customer if customer is not None and customer < self.customers else None
 
     def _find_email(self, email: str) -> int | None:
-        return self._existing(self.ids.of_email(email))
+        return self._existing(self.people.of_email(email))
 
     def _order_count(self, customer: int) -> int:
         return _ORDERS[splitmix64(self.seed, _CUSTOMER, customer, 0) % 100]
@@ -298,7 +228,7 @@ class RetailBase(BaseData):
         return sample
 
     def _make_user_id(self, customer: int) -> str:
-        return self.ids.user_id(self._identities[customer])
+        return self.people.user_id(self._identities[customer])
 
     def _make_customer(self, customer: int) -> Customer:
         word, orders = divmod(splitmix64(self.seed, _CUSTOMER, customer, 0), 100)
@@ -369,18 +299,7 @@ class RetailBase(BaseData):
         word, zip_ = divmod(splitmix64(self.seed, _ADDRESS, code, 0), ZIPS)
         if not other:
             zip_ = self._identities[customer].zip
-        word, street = divmod(word, len(names.STREETS))
-        word, kind = divmod(word, len(names.STREET_KINDS))
-        word, house = divmod(word, 9900)
-        place = names.PLACES[place_of_zip(zip_)]
-        return Address(
-            address1=f"{100 + house} {names.STREETS[street]} {names.STREET_KINDS[kind]}",
-            address2=_unit(word),
-            city=place.city,
-            country=names.COUNTRY,
-            state=place.state,
-            zip=zip_text(zip_),
-        )
+        return address_of(word, zip_)
 
     def _make_method_ids(self, customer: int) -> tuple[str, ...]:
         row = self.customer(customer)
@@ -397,20 +316,7 @@ def _made_base(customers: int, seed: int) -> RetailBase:
     return RetailBase(customers, seed)
 
 
-def padded(values: Sequence[int], length: int, empty: int) -> list[int]:
-    """The values and then `empty` up to the length."""
-    return [*values, *[empty] * (length - len(values))]
-
-
 def _balance(word: int) -> int:
     """What is on a gift card: 5 to 150 dollars, or, as likely, 150 to 1,500."""
     word, much = divmod(word, 2)
     return 15_000 + word % 135_001 if much else 500 + word % 14_501
-
-
-def _unit(word: int) -> str:
-    word, share = divmod(word, 100)
-    if share >= _PER_CENT_UNIT:
-        return ""
-    word, kind = divmod(word, len(names.UNIT_KINDS))
-    return f"{names.UNIT_KINDS[kind]} {1 + word % 999}"

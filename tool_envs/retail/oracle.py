@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from tool_envs.consent import covering
 from tool_envs.episode import Episode
 from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
+from tool_envs.randomness import Draws
 from tool_envs.retail.codes import base_of
 from tool_envs.retail.data import RetailBase
-from tool_envs.retail.draws import Draws
 from tool_envs.retail.grading import first_version, goal_of
 from tool_envs.retail.progress import Progress, follow
 from tool_envs.retail.rows import DELIVERED, PENDING

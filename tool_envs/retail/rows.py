@@ -111,14 +111,3 @@ class Variants(NamedTuple):
     product: list[int]
     price: list[int]
     available: list[int]
-
-
-class Address(NamedTuple):
-    """A postal address as it is written."""
-
-    address1: str
-    address2: str
-    city: str
-    country: str
-    state: str
-    zip: str

@@ -9,8 +9,8 @@ import re
 
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
+from tool_envs.randomness import Draws
 from tool_envs.retail.data import RetailBase
-from tool_envs.retail.draws import Draws
 from tool_envs.retail.wishes import FAMILIES, Planned, Shopper, lexicon
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Wish
 from tool_envs.simulators.phrasing import fact_forms

@@ -7,11 +7,12 @@ a JSON value or a reason to refuse. `toolkit` renders rows and renames parameter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tool_envs.calculator import CalculationError
+from tool_envs.calculator import calculate as value_of
 from tool_envs.database import Database
 from tool_envs.messages import Json
+from tool_envs.people import Address
 from tool_envs.retail import writes
-from tool_envs.retail.calculator import CalculationError
-from tool_envs.retail.calculator import calculate as value_of
 from tool_envs.retail.codes import (
     address_code,
     address_now,
@@ -22,7 +23,7 @@ from tool_envs.retail.codes import (
     renderer,
 )
 from tool_envs.retail.refusals import No
-from tool_envs.retail.rows import CANCEL_REASONS, Address, Customer, Order
+from tool_envs.retail.rows import CANCEL_REASONS, Customer, Order
 from tool_envs.toolkit import JsonText
 
 Answer: TypeAlias = Order | Customer | JsonText | dict[str, Json] | No

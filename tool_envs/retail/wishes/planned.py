@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tool_envs.messages import Json, ToolCall
+from tool_envs.people import Address
 from tool_envs.retail.catalog import Product, Variant
-from tool_envs.retail.rows import Address, Order
+from tool_envs.retail.rows import Order
 from tool_envs.retail.wishes.shopper import Shopper
 from tool_envs.simulators.goal import Wish
 from tool_envs.simulators.phrasing import sentence

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from tool_envs.randomness import Draws
 from tool_envs.retail.catalog import Product, Variant
 from tool_envs.retail.data import RetailBase
-from tool_envs.retail.draws import Draws
 from tool_envs.retail.rows import CREDIT_CARD, GIFT_CARD, Order
 
 

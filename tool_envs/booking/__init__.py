@@ -1,0 +1,1 @@
+"""An airline's customer service of our own: data, tools, rules, tasks."""
