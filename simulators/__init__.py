@@ -1,10 +1,37 @@
-"""Who the agent talks to. Simulators know goals and sentences, never tools or databases."""
+"""Who the agent talks to. Simulators know goals and sentences, never tools or databases.
+
+A domain brings a `Phrases` with its `Language`; `UserGoal` and what stands in it are for the makers of tasks.
+"""
 
 from tool_envs.simulators.agenda import AgendaUser
+from tool_envs.simulators.agent_voice import AgentVoice
+from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
+from tool_envs.simulators.language import IdPattern, Language, Verb, groups
+from tool_envs.simulators.phrasing import Phrases, Pool
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.replay import ReplayUser
 from tool_envs.simulators.turn import Turn, UserSimulator
 from tool_envs.simulators.understanding import understand
 
-__all__ = ["AgendaUser", "HumanUser", "RecordedUser", "ReplayUser", "Turn", "UserSimulator", "understand"]
+__all__ = [
+    "AgendaUser",
+    "AgentVoice",
+    "Fact",
+    "HumanUser",
+    "IdPattern",
+    "Language",
+    "Phrases",
+    "Pool",
+    "RecordedUser",
+    "ReplayUser",
+    "Trait",
+    "Turn",
+    "UserGoal",
+    "UserSimulator",
+    "Value",
+    "Verb",
+    "Wish",
+    "groups",
+    "understand",
+]

@@ -28,13 +28,9 @@ from tool_envs.simulators.agenda_plan import Node, plan
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.hearing import Understood, hear
 from tool_envs.simulators.phrasing import Dice, Phrases
-from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.speech import moves_of, opening_of
 from tool_envs.simulators.turn import Turn
 from tool_envs.simulators.user_voice import Said, UserVoice, shared_pools
-
-PHRASES: Mapping[str, Phrases] = {"retail": RETAIL_PHRASES}
-"""The sentences of each domain."""
 
 
 class Agenda(NamedTuple):
@@ -50,17 +46,14 @@ class AgendaUser:
     """A user who follows an agenda.
 
     Args:
-        domain: Whose sentences they speak.
-
-    Raises:
-        UsageError: No such domain.
+        phrases: The sentences of their domain.
     """
 
     name = "agenda"
     version = "1.0.0"
 
-    def __init__(self, domain: str) -> None:
-        self._phrases = phrases_of(domain)
+    def __init__(self, phrases: Phrases) -> None:
+        self._phrases = phrases
         self._episode: tuple[Agenda, State] | None = None
 
     @property
@@ -132,17 +125,6 @@ class AgendaUser:
         agenda, state = self._episode
         voice = UserVoice(self._phrases, agenda.goal.traits, Dice(agenda.key, state.turns))
         return Turn(voice.say(list(said)), tuple(acts), state.ended)
-
-
-def phrases_of(domain: str) -> Phrases:
-    """The sentences of a domain.
-
-    Raises:
-        UsageError: No user speaks of it.
-    """
-    if domain not in PHRASES:
-        raise UsageError(f"Users speak of {', '.join(PHRASES)}, not of {domain!r}.")
-    return PHRASES[domain]
 
 
 def checked_goal(goal: Json, phrases: Phrases) -> UserGoal:

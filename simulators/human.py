@@ -6,7 +6,7 @@ from collections.abc import Callable
 from tool_envs.canonical import digest
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.simulators.agenda import checked_goal, phrases_of
+from tool_envs.simulators.agenda import checked_goal
 from tool_envs.simulators.agenda_plan import wish_act
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.phrasing import Phrases
@@ -26,21 +26,21 @@ class HumanUser:
     What rules need to know, they get from the words: a yes, a no, and the values named with it.
 
     Args:
-        domain: Whose language is spoken.
+        phrases: The sentences of the domain.
         read_line: Shows a prompt and returns a line.
         write: Shows a line.
-
-    Raises:
-        UsageError: No such domain.
     """
 
     name = "human"
     version = "1.0.0"
 
     def __init__(
-        self, domain: str, read_line: Callable[[str], str] = input, write: Callable[[str], object] = print
+        self,
+        phrases: Phrases,
+        read_line: Callable[[str], str] = input,
+        write: Callable[[str], object] = print,
     ) -> None:
-        self._phrases = phrases_of(domain)
+        self._phrases = phrases
         self._read_line, self._write = read_line, write
         self._goal: UserGoal | None = None
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from tool_envs.messages import Json
-from tool_envs.simulators.agenda import checked_goal, phrases_of
+from tool_envs.simulators.agenda import checked_goal
 from tool_envs.simulators.agenda_plan import wish_act
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.human import acts_of
+from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.replay import ReplayUser
 from tool_envs.simulators.turn import Turn
 
@@ -18,18 +19,18 @@ class RecordedUser:
 
     Args:
         turns: What the user says.
-        domain: Whose language is spoken.
+        phrases: The sentences of the domain.
 
     Raises:
-        UsageError: No such domain, or a turn that is no text.
+        UsageError: A turn is no text.
     """
 
     name = "recorded"
     version = "1.0.0"
 
-    def __init__(self, turns: Sequence[str], domain: str) -> None:
+    def __init__(self, turns: Sequence[str], phrases: Phrases) -> None:
         self._replay = ReplayUser(turns)
-        self._phrases = phrases_of(domain)
+        self._phrases = phrases
         self._goal: UserGoal | None = None
 
     @property

@@ -10,17 +10,12 @@ from typing import NamedTuple
 
 from tool_envs.messages import Json
 from tool_envs.simulators.asking import asks_yes, options_shown, requests_in
-from tool_envs.simulators.booking_language import BOOKING
 from tool_envs.simulators.goal import Value
 from tool_envs.simulators.language import Language
 from tool_envs.simulators.mentions import Id, ids_in, mentions_in, tool_of
 from tool_envs.simulators.reading import Reading
-from tool_envs.simulators.retail_language import RETAIL
 from tool_envs.simulators.sentences import sentences_of
 from tool_envs.simulators.telling import closes, denies, informs, transfers
-
-LANGUAGES: Mapping[str, Language] = {"retail": RETAIL, "booking": BOOKING}
-"""The language of each domain."""
 
 _CACHE_TEXT_LIMIT = 8192  # longer texts are read anew each time, so that the cache stays small
 
@@ -39,14 +34,14 @@ class _Acts(NamedTuple):
     words: str
 
 
-def understand(text: str, domain: str) -> dict[str, Json]:
+def understand(text: str, language: Language) -> dict[str, Json]:
     """The dialogue acts of an agent's message, as they are labelled in tau-bench's `agent_acts.json`.
 
     Args:
         text: Any text at all.
-        domain: `retail` or `booking`.
+        language: That of the domain.
     """
-    acts = _acts(text, _language(domain))
+    acts = _acts(text, language)
     return {
         "asks_confirmation": acts.asks_confirmation,
         "requests": list(acts.requests),
@@ -76,14 +71,6 @@ def read(text: str, language: Language, lexicon: Mapping[str, tuple[Value, ...]]
         tool=acts.tool,
         mentions=mentions_in(acts.words, acts.ids, language, lexicon),
     )
-
-
-def _language(domain: str) -> Language:
-    try:
-        return LANGUAGES[domain]
-    except KeyError:
-        known = ", ".join(sorted(LANGUAGES))
-        raise ValueError(f"no language for domain {domain!r}; there are: {known}") from None
 
 
 def _acts(text: str, language: Language) -> _Acts:

@@ -39,7 +39,7 @@ keys = st.integers(0, 2**64 - 1)
 
 def talk(wanted, *messages, key=1):
     """The user after these messages, and their last turn."""
-    user = AgendaUser("retail")
+    user = AgendaUser(RETAIL_PHRASES)
     turn = user.reset(wanted, key)
     for message in messages:
         turn = user.respond(message)
@@ -398,25 +398,25 @@ def test_who_has_hung_up_says_nothing():
 )
 def test_a_wrong_goal_is_refused(wanted, problem):
     with pytest.raises(UsageError, match=problem):
-        AgendaUser("retail").reset(wanted, 1)
+        AgendaUser(RETAIL_PHRASES).reset(wanted, 1)
 
 
-@pytest.mark.parametrize("make", [AgendaUser, HumanUser, lambda domain: RecordedUser((), domain)])
-def test_an_unknown_domain_is_refused(make):
-    with pytest.raises(UsageError, match="retail"):
-        make("moon")
+@pytest.mark.parametrize("make", [AgendaUser, HumanUser, lambda phrases: RecordedUser((), phrases)])
+def test_a_goal_of_another_domain_is_refused(make):
+    with pytest.raises(UsageError, match="speaks of retail, and the goal of 'moon'"):
+        make(RETAIL_PHRASES).reset(UserGoal("moon", {}, (CANCEL,)), 1)
 
 
 def test_without_an_episode_there_is_no_answer():
     with pytest.raises(UsageError, match="reset"):
-        AgendaUser("retail").respond("Hello?")
+        AgendaUser(RETAIL_PHRASES).respond("Hello?")
 
 
 def test_a_goal_may_be_json():
     wanted = goal(*WISHES.values())
     plain = json.loads(msgspec.json.encode(wanted))
 
-    assert AgendaUser("retail").reset(plain, 5) == AgendaUser("retail").reset(wanted, 5)
+    assert AgendaUser(RETAIL_PHRASES).reset(plain, 5) == AgendaUser(RETAIL_PHRASES).reset(wanted, 5)
 
 
 # -- laws ---------------------------------------------------------------------------------------------------
@@ -485,7 +485,7 @@ wish_lists = st.lists(st.sampled_from(sorted(WISHES)), min_size=1, max_size=4).m
 )
 @example((CANCEL,), (), 0, ["\0\ud800 #W" + "1" * 5000])
 def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
-    user = AgendaUser("retail")
+    user = AgendaUser(RETAIL_PHRASES)
     turn = user.reset(goal(*wishes, traits=how), key)
     for text in (texts + ["Hello?"] * core.MAX_TURNS)[: core.MAX_TURNS]:
         turn = user.respond(text)
@@ -501,7 +501,7 @@ def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
 @given(traits, keys, messages)
 def test_nothing_is_said_before_its_time(how, key, texts):
     wanted = goal(SHY, ASKED, LATER, traits=how)
-    user = AgendaUser("retail")
+    user = AgendaUser(RETAIL_PHRASES)
     said = [user.reset(wanted, key)]
     for text in texts:
         said.append(user.respond(text))
@@ -521,7 +521,7 @@ def test_nothing_is_said_before_its_time(how, key, texts):
 @settings(max_examples=80)
 @given(wish_lists, traits, keys, st.lists(phrases, min_size=1, max_size=12), st.integers(0, 11))
 def test_a_snapshot_goes_on_the_same_way(wishes, how, key, texts, at):
-    user, twin = AgendaUser("retail"), AgendaUser("retail")
+    user, twin = AgendaUser(RETAIL_PHRASES), AgendaUser(RETAIL_PHRASES)
     user.reset(goal(*wishes, traits=how), key)
     snapshot = user.snapshot()
     turns = []
@@ -540,7 +540,8 @@ PROCESS = """
 import sys; sys.path.insert(0, {folder!r})
 from sample_goals import *
 from tool_envs.simulators.agenda import AgendaUser
-user = AgendaUser("retail")
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
+user = AgendaUser(RETAIL_PHRASES)
 print(user.digest)
 print(user.reset(goal(*WISHES.values(), traits=("talkative", "insists")), 2**63 + 5))
 for text in {texts!r}:
@@ -581,7 +582,7 @@ def conversation(kind):
         else []
     )
     told = [voice[3].tell(wish.fact)] if wish.fact else []
-    user = AgendaUser("retail")
+    user = AgendaUser(RETAIL_PHRASES)
     turn = user.reset(goal(wish), sorted(WISHES).index(kind))
     lines = [f"USER  {turn.text}"]
     for text in [voice[1].ask(["email"]), *no, *deed, *told]:

@@ -5,6 +5,7 @@ from sample_goals import CANCEL, FORBIDDEN, QUESTION, RETURN, goal
 
 from tool_envs.errors import UsageError
 from tool_envs.simulators.human import HumanUser
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
 PROPOSAL = "Shall I return the desk lamp and the water bottle from order #W1234567 to PayPal?"
 
@@ -20,7 +21,7 @@ def human(*lines):
         except StopIteration:
             raise EOFError from None
 
-    return HumanUser("retail", read_line, shown.append), shown
+    return HumanUser(RETAIL_PHRASES, read_line, shown.append), shown
 
 
 def answer(line, message, *wishes):

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_envs.simulators import understand
+from tool_envs.simulators.booking_language import BOOKING
 from tool_envs.simulators.goal import Value
-from tool_envs.simulators.understanding import LANGUAGES, read
+from tool_envs.simulators.retail_language import RETAIL
+from tool_envs.simulators.understanding import read
 
-RETAIL = LANGUAGES["retail"]
 FLAGS = ("asks_confirmation", "informs", "denies", "closes")
 HELD_OUT_STEP, HELD_OUT_OFFSET = 3, 2
 """Held out are the messages 2, 5, 8 ...: no pattern was written or changed with them in sight."""
@@ -43,7 +44,7 @@ def labelled(tau_bench_path):
 
 
 def understood(message):
-    return understand(message["content"], "retail" if message["domain"] == "retail" else "booking")
+    return understand(message["content"], RETAIL if message["domain"] == "retail" else BOOKING)
 
 
 def f1(pairs):
@@ -76,14 +77,9 @@ def test_real_messages_are_understood(labelled, part):
 
 
 def test_keys_are_those_of_the_labels():
-    acts = understand("Hello!", "retail")
+    acts = understand("Hello!", RETAIL)
 
     assert set(acts) == {"asks_confirmation", "requests", "informs", "denies", "transfers", "closes"}
-
-
-def test_an_unknown_domain_is_named():
-    with pytest.raises(ValueError, match="booking, retail"):
-        understand("Hello!", "airline")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +99,7 @@ def test_an_unknown_domain_is_named():
     ],
 )
 def test_asks_for_a_yes(text):
-    assert understand(text, "retail")["asks_confirmation"]
+    assert understand(text, RETAIL)["asks_confirmation"]
 
 
 @pytest.mark.parametrize(
@@ -121,44 +117,44 @@ def test_asks_for_a_yes(text):
     ],
 )
 def test_asks_for_no_yes(text):
-    assert not understand(text, "retail")["asks_confirmation"]
+    assert not understand(text, RETAIL)["asks_confirmation"]
 
 
 @pytest.mark.parametrize(
-    ("domain", "text", "slots"),
+    ("language", "text", "slots"),
     [
         (
-            "retail",
+            RETAIL,
             "Could you please provide your email address or your name and zip code?",
             "email name zip",
         ),
-        ("retail", "May I have your e-mail?", "email"),
-        ("retail", "What's your zip code?", "zip"),
-        ("retail", "I'll need the order ID. Could you please provide it?", "order_id"),
-        ("retail", "Once you have the order number, let me know.", "order_id"),
-        ("retail", "Is the order no longer needed, or was it ordered by mistake?", "reason"),
-        ("retail", "Which payment method should I use for the refund?", "payment_method"),
-        ("retail", "Please provide the new address: street, city, state, and zip code.", "address"),
-        ("retail", "Which items would you like to return?", "item"),
-        ("retail", "What size and color would you like?", "new_item"),
-        ("retail", "How can I help you today?", "intent"),
-        ("retail", "Would you like me to search for other options?", "choice"),
+        (RETAIL, "May I have your e-mail?", "email"),
+        (RETAIL, "What's your zip code?", "zip"),
+        (RETAIL, "I'll need the order ID. Could you please provide it?", "order_id"),
+        (RETAIL, "Once you have the order number, let me know.", "order_id"),
+        (RETAIL, "Is the order no longer needed, or was it ordered by mistake?", "reason"),
+        (RETAIL, "Which payment method should I use for the refund?", "payment_method"),
+        (RETAIL, "Please provide the new address: street, city, state, and zip code.", "address"),
+        (RETAIL, "Which items would you like to return?", "item"),
+        (RETAIL, "What size and color would you like?", "new_item"),
+        (RETAIL, "How can I help you today?", "intent"),
+        (RETAIL, "Would you like me to search for other options?", "choice"),
         (
-            "retail",
+            RETAIL,
             "You have these orders:\n1. #W1234567\n2. #W7654321\nWhich order do you mean?",
             "choice order_id",
         ),
-        ("retail", "I can look up your user ID for you.", ""),
-        ("retail", "I've updated your email address and zip code.", ""),
-        ("booking", "Could I get your user ID and reservation number?", "reservation_id user_id"),
-        ("booking", "Please provide the full names and dates of birth of all passengers.", "dob passengers"),
-        ("booking", "Where would you like to fly from, and on what date?", "date origin"),
-        ("booking", "Would you prefer economy or business?", "cabin"),
-        ("booking", "I need these details:\n- Trip type\n- Number of checked bags", "baggage trip_type"),
+        (RETAIL, "I can look up your user ID for you.", ""),
+        (RETAIL, "I've updated your email address and zip code.", ""),
+        (BOOKING, "Could I get your user ID and reservation number?", "reservation_id user_id"),
+        (BOOKING, "Please provide the full names and dates of birth of all passengers.", "dob passengers"),
+        (BOOKING, "Where would you like to fly from, and on what date?", "date origin"),
+        (BOOKING, "Would you prefer economy or business?", "cabin"),
+        (BOOKING, "I need these details:\n- Trip type\n- Number of checked bags", "baggage trip_type"),
     ],
 )
-def test_asks_for_data(domain, text, slots):
-    assert understand(text, domain)["requests"] == slots.split()
+def test_asks_for_data(language, text, slots):
+    assert understand(text, language)["requests"] == slots.split()
 
 
 @pytest.mark.parametrize(
@@ -175,7 +171,7 @@ def test_asks_for_data(domain, text, slots):
     ],
 )
 def test_other_acts(label, text):
-    assert understand(text, "retail")[label]
+    assert understand(text, RETAIL)[label]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +244,7 @@ def test_mentions(text, expected):
 def test_a_booking_is_named_by_its_code():
     reading = read(
         "Shall I cancel reservation 4WQ150 or HATHAT?",
-        LANGUAGES["booking"],
+        BOOKING,
         {"reservation_id": (Value("HATHAT"),)},
     )
 
@@ -291,14 +287,12 @@ PIECES = st.sampled_from(
 )
 
 
-@given(
-    st.one_of(ANY_TEXT, st.lists(PIECES, max_size=60).map(" ".join)), st.sampled_from(["retail", "booking"])
-)
-def test_any_text_is_read(text, domain):
-    reading = read(text, LANGUAGES[domain], LEXICON)
+@given(st.one_of(ANY_TEXT, st.lists(PIECES, max_size=60).map(" ".join)), st.sampled_from([RETAIL, BOOKING]))
+def test_any_text_is_read(text, language):
+    reading = read(text, language, LEXICON)
 
-    assert list(reading.requests) == understand(text, domain)["requests"]
-    assert reading == read(text, LANGUAGES[domain], LEXICON)
+    assert list(reading.requests) == understand(text, language)["requests"]
+    assert reading == read(text, language, LEXICON)
 
 
 HOSTILE = [
@@ -334,11 +328,11 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-@pytest.mark.parametrize("domain", ["retail", "booking"])
-def test_hostile_text_takes_no_more_than_linear_time(unit, domain):
+@pytest.mark.parametrize("language", [RETAIL, BOOKING], ids=["retail", "booking"])
+def test_hostile_text_takes_no_more_than_linear_time(unit, language):
     text = (unit * (100_000 // len(unit) + 1))[:100_000]
 
-    assert effort(lambda: read(text, LANGUAGES[domain], LEXICON)) < 60
+    assert effort(lambda: read(text, language, LEXICON)) < 60
 
 
 def test_a_megabyte_is_read():

@@ -16,6 +16,7 @@ from tool_envs.retail.saboteurs import SABOTEURS
 from tool_envs.retail.tasks import RetailTasks
 from tool_envs.retail.toolkit import ZIP_NAMES, retail_toolkit
 from tool_envs.simulators import AgendaUser, HumanUser, RecordedUser, UserSimulator
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.task import Task
 
 
@@ -52,15 +53,15 @@ def load_domain(
 
 
 def _agenda_user(_: Task, __: Mapping[str, Json]) -> UserSimulator:
-    return AgendaUser("retail")
+    return AgendaUser(RETAIL_PHRASES)
 
 
 def _human_user(_: Task, __: Mapping[str, Json]) -> UserSimulator:
-    return HumanUser("retail")
+    return HumanUser(RETAIL_PHRASES)
 
 
 def _replay_user(_: Task, options: Mapping[str, Json]) -> UserSimulator:
-    return RecordedUser(options.get("user_turns", ()), "retail")
+    return RecordedUser(options.get("user_turns", ()), RETAIL_PHRASES)
 
 
 def _renamed(solver: Solver, zip_name: str) -> Solver:
