@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_envs.errors import UnknownNameError
-from tool_envs.facts import MOST_VALUES, is_told, values_in
+from tool_envs.facts import MOST_VALUES
+from tool_envs.retail.rules import FACTS
 
 cents = st.integers(0, 99_999_999)
 order_ids = st.from_regex(r"#W[0-9]{7}", fullmatch=True)
@@ -61,15 +62,15 @@ SURROUNDINGS = [
 def test_an_amount_is_found_in_every_usual_form(amount, form, around):
     written = form.format(plain=f"{amount / 100:.2f}", grouped=f"{amount / 100:,.2f}")
 
-    assert values_in(around.format(written), "amount") == [amount]
-    assert is_told("amount", amount, [around.format(written)])
+    assert FACTS.values_in(around.format(written), "amount") == [amount]
+    assert FACTS.is_told("amount", amount, [around.format(written)])
 
 
 @given(
     dollars=st.integers(0, 999_999), form=st.sampled_from(WHOLE_FORMS), around=st.sampled_from(SURROUNDINGS)
 )
 def test_whole_dollars_are_found_in_every_usual_form(dollars, form, around):
-    assert values_in(around.format(form.format(dollars)), "amount") == [100 * dollars]
+    assert FACTS.values_in(around.format(form.format(dollars)), "amount") == [100 * dollars]
 
 
 @pytest.mark.parametrize(
@@ -94,20 +95,20 @@ def test_whole_dollars_are_found_in_every_usual_form(dollars, form, around):
     ],
 )
 def test_what_is_an_amount(text, amounts):
-    assert values_in(text, "amount") == amounts
+    assert FACTS.values_in(text, "amount") == amounts
 
 
 @given(value=cents, longer=st.integers(1, 9))
 def test_a_part_of_a_longer_number_is_no_amount(value, longer):
     written = f"{value / 100:.2f}"
 
-    assert value not in values_in(f"${longer}{written}", "amount")
-    assert values_in(f"{written}{longer}", "amount") == []
+    assert value not in FACTS.values_in(f"${longer}{written}", "amount")
+    assert FACTS.values_in(f"{written}{longer}", "amount") == []
 
 
 @given(one=ids, kind=st.sampled_from(["amount", "count"]))
 def test_an_id_is_neither_amount_nor_count(one, kind):
-    assert values_in(f"It is {one}.", kind) == []
+    assert FACTS.values_in(f"It is {one}.", kind) == []
 
 
 @pytest.mark.parametrize(
@@ -126,20 +127,20 @@ def test_an_id_is_neither_amount_nor_count(one, kind):
     ],
 )
 def test_what_is_a_count(text, counts):
-    assert values_in(text, "count") == counts
+    assert FACTS.values_in(text, "count") == counts
 
 
 @given(count=st.integers(0, 9_999), more=st.integers(0, 9))
 def test_a_count_is_not_found_in_a_longer_one(count, more):
-    assert values_in(f"There are {count}.", "count") == [count]
-    assert count not in values_in(f"There are {more + 1}{count}", "count")
+    assert FACTS.values_in(f"There are {count}.", "count") == [count]
+    assert count not in FACTS.values_in(f"There are {more + 1}{count}", "count")
 
 
 @given(some=st.lists(ids, max_size=5), around=st.sampled_from(SURROUNDINGS[:-1]))
 def test_ids_are_found_in_order(some, around):
     text = " and ".join(some)
 
-    assert values_in(around.replace("_{}_", "{}").format(text), "id") == some
+    assert FACTS.values_in(around.replace("_{}_", "{}").format(text), "id") == some
 
 
 @pytest.mark.parametrize(
@@ -153,7 +154,7 @@ def test_ids_are_found_in_order(some, around):
     ],
 )
 def test_what_is_an_id(text, found):
-    assert values_in(text, "id") == found
+    assert FACTS.values_in(text, "id") == found
 
 
 STATUSES = ("pending", "processed", "delivered", "cancelled", "pending (item modified)", "return requested")
@@ -171,9 +172,9 @@ STATUSES = ("pending", "processed", "delivered", "cancelled", "pending (item mod
     ],
 )
 def test_words_are_found_whole(text, found):
-    assert values_in(text, "status", STATUSES) == found
-    assert values_in(text, "word", STATUSES) == found
-    assert values_in(text, "word") == []
+    assert FACTS.values_in(text, "status", STATUSES) == found
+    assert FACTS.values_in(text, "word", STATUSES) == found
+    assert FACTS.values_in(text, "word") == []
 
 
 @pytest.mark.parametrize(
@@ -188,33 +189,33 @@ def test_words_are_found_whole(text, found):
 def test_a_fact_among_too_many_is_not_told(kind, value, form, others):
     few, many = " and ".join([form, *others[1:]]), " and ".join([form, *others])
 
-    assert is_told(kind, value, ["", few], STATUSES)
-    assert is_told(kind, value, [few + " and " + form], STATUSES)
-    assert not is_told(kind, value, [many, " and ".join(others)], STATUSES)
-    assert not is_told(kind, value, [], STATUSES)
+    assert FACTS.is_told(kind, value, ["", few], STATUSES)
+    assert FACTS.is_told(kind, value, [few + " and " + form], STATUSES)
+    assert not FACTS.is_told(kind, value, [many, " and ".join(others)], STATUSES)
+    assert not FACTS.is_told(kind, value, [], STATUSES)
 
 
 def test_ids_of_other_things_are_not_other_answers():
     items = [str(n) for n in range(4579334072, 4579334082)]
 
-    assert is_told("id", "123456789012", [f"Parcel 123456789012 holds {', '.join(items)}."])
-    assert is_told("id", "W1234567", ["It is #W1234567."])
-    assert not is_told("id", "no id", ["no id"])
+    assert FACTS.is_told("id", "123456789012", [f"Parcel 123456789012 holds {', '.join(items)}."])
+    assert FACTS.is_told("id", "W1234567", ["It is #W1234567."])
+    assert not FACTS.is_told("id", "no id", ["no id"])
 
 
 def test_money_that_comes_back_is_told_without_a_sign():
-    assert is_told("amount", -4500, ["You get $45 back."])
-    assert not is_told("amount", -4500, ["You get $4.50 back."])
+    assert FACTS.is_told("amount", -4500, ["You get $45 back."])
+    assert not FACTS.is_told("amount", -4500, ["You get $4.50 back."])
 
 
 def test_an_unknown_type_says_which_there_are():
     with pytest.raises(UnknownNameError, match="Did you mean: `amount`"):
-        values_in("", "amounts")
+        FACTS.values_in("", "amounts")
 
 
 @given(st.text(), st.sampled_from(["amount", "count", "id", "status"]))
 def test_any_text_can_be_read(text, kind):
-    assert is_told(kind, 1, [text]) in (True, False)
+    assert FACTS.is_told(kind, 1, [text]) in (True, False)
 
 
 @pytest.mark.parametrize(
@@ -223,4 +224,4 @@ def test_any_text_can_be_read(text, kind):
 def test_long_texts_are_read_at_once(piece):
     text = piece * (100_000 // len(piece))
 
-    assert effort(lambda: [values_in(text, kind) for kind in ("amount", "count", "id")]) < 100
+    assert effort(lambda: [FACTS.values_in(text, kind) for kind in ("amount", "count", "id")]) < 100

@@ -45,6 +45,7 @@ class Domain:
         reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.
         data_digest: Digest of a database.
         progress: How far an episode has come, 0.0 to 1.0, by sub-goals of its task; None: it has none.
+        explain: Says why an episode was graded as it was, for those who may see its task; None: it cannot.
         oracle: Solves every task, from any state of an episode that can still be solved; None: there is none.
         saboteurs: Rule id -> the oracle with one deviation, which breaks that rule and nothing else.
     """
@@ -62,6 +63,7 @@ class Domain:
     reset_options: frozenset[str] = frozenset()
     data_digest: Callable[[Database], str] = Database.digest
     progress: Callable[[Episode], float] | None = None
+    explain: Callable[[Episode], dict[str, Json]] | None = None
     oracle: Solver | None = None
     saboteurs: Mapping[str, Solver] = field(default_factory=dict)
 

@@ -6,14 +6,19 @@ What a customer must be told is a type and a value. The types:
   has a currency sign or word, or one or two decimals; a bare whole number is not, nor is a percentage, a
   measure, or a part of an id, a date or a longer number.
 * `count`: whole numbers in digits, or in words up to twenty, that are no amount, id, date or list number.
-* `id`: ids of orders (with or without their #), items and products, parcels, payment methods and users, and
-  e-mail addresses.
+* `id`: ids of the domain's kinds, and e-mail addresses.
 * `status`, `word`: given words, in any case, as whole words.
+
+```python
+facts = FactReader(IdKind("order", "W[0-9]{7}", prefix="#", capitals=True), IdKind("item", "[0-9]{10}"))
+facts.values_in("Order W1234567 comes to $45.", "amount")       # [4500]
+facts.is_told("id", "#W1234567", ["It is order W1234567."])     # True
+```
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Collection, Iterable
+from typing import NamedTuple, TypeAlias
 
 from tool_envs.errors import UnknownNameError
 
@@ -24,48 +29,117 @@ MOST_VALUES = 4
 """Values of one type in a message that still tells a fact; more of them are a list, not an answer."""
 
 
-def values_in(text: str, kind: str, among: Collection[str] = ()) -> list[Value]:
-    """All values of a type in a text, in order.
+class IdKind(NamedTuple):
+    """A kind of id.
+
+    Attributes:
+        name: Names the kind.
+        pattern: What all its ids match, and nothing else does; a pattern of digits alone begins with `[0-9]`.
+        prefix: What its ids begin with and a text may leave out.
+        capitals: Its letters are capitals, and lower case elsewhere.
+    """
+
+    name: str
+    pattern: str
+    prefix: str = ""
+    capitals: bool = False
+
+
+class FactReader:
+    """Finds facts in what was said about a domain.
 
     Args:
-        text: What was said.
-        kind: The type: `amount`, `count`, `id`, `status` or `word`.
-        among: For `status` and `word`: the words to look for. Where one holds another, the longer one is
-            found ("pending (item modified)", not "pending").
-
-    Raises:
-        UnknownNameError: There is no such type.
+        kinds: The kinds of ids that the domain has.
     """
-    if kind in ("status", "word"):
-        return list(_words(text, among))
-    if kind not in _FINDERS:
-        raise UnknownNameError("type of fact", kind, [*_FINDERS, "status", "word"])
-    return list(_FINDERS[kind](text))
 
+    def __init__(self, *kinds: IdKind) -> None:
+        self._kinds = {kind.name: kind for kind in kinds}
+        self._id = _id_pattern(kinds)
 
-def is_told(kind: str, value: Value, messages: Iterable[str], among: Collection[str] = ()) -> bool:
-    """Whether one of the messages tells a fact: it holds the value, and at most `MOST_VALUES` of its type.
+    def values_in(self, text: str, kind: str, among: Collection[str] = ()) -> list[Value]:
+        """All values of a type in a text, in order.
 
-    Ids are of one type when they are ids of the same kind of thing.
+        Args:
+            text: What was said.
+            kind: The type: `amount`, `count`, `id`, `status` or `word`.
+            among: For `status` and `word`: the words to look for. Where one holds another, the longer one is
+                found ("pending (item modified)", not "pending").
 
-    Args:
-        kind: The type of the fact.
-        value: The right answer.
-        messages: What was said after it was asked for.
-        among: For `status` and `word`: what else the answer could have been.
+        Raises:
+            UnknownNameError: There is no such type.
+        """
+        match kind:
+            case "amount":
+                return list(_amounts(text))
+            case "count":
+                return list(_counts(self._id.sub(" ; ", text)))
+            case "id":
+                return [self._value(match) for match in self._id.finditer(text)]
+            case "status" | "word":
+                return list(_words(text, among))
+        raise UnknownNameError("type of fact", kind, ["amount", "count", "id", "status", "word"])
 
-    Raises:
-        UnknownNameError: There is no such type.
-    """
-    if kind == "id":
-        return _is_id_told(str(value), messages)
-    wanted = abs(int(value)) if kind in ("amount", "count") else str(value)
-    words = {str(value), *among} if kind in ("status", "word") else ()
-    return any(_tells(set(values_in(message, kind, words)), wanted) for message in messages)
+    def is_told(self, kind: str, value: Value, messages: Iterable[str], among: Collection[str] = ()) -> bool:
+        """Whether a message tells a fact: it holds the value, and at most `MOST_VALUES` of its type.
+
+        Ids are of one type when they are ids of the same kind of thing.
+
+        Args:
+            kind: The type of the fact.
+            value: The right answer.
+            messages: What was said after it was asked for.
+            among: For `status` and `word`: what else the answer could have been.
+
+        Raises:
+            UnknownNameError: There is no such type.
+        """
+        if kind == "id":
+            return self._is_id_told(str(value), messages)
+        wanted = abs(int(value)) if kind in ("amount", "count") else str(value)
+        words = {str(value), *among} if kind in ("status", "word") else ()
+        return any(_tells(set(self.values_in(message, kind, words)), wanted) for message in messages)
+
+    def _value(self, match: re.Match[str]) -> str:
+        """The id as the domain writes it."""
+        kind = self._kinds.get(str(match.lastgroup))
+        if kind is None:
+            return match[0].lower()
+        bare = match[kind.name]
+        return kind.prefix + (bare.upper() if kind.capitals else bare.lower())
+
+    def _is_id_told(self, value: str, messages: Iterable[str]) -> bool:
+        wanted = self._id.fullmatch(value)
+        if wanted is None:
+            return False
+        return any(_tells(self._ids_like(wanted, message), self._value(wanted)) for message in messages)
+
+    def _ids_like(self, one: re.Match[str], text: str) -> set[Value]:
+        found = self._id.finditer(text)
+        return {self._value(match) for match in found if match.lastgroup == one.lastgroup}
 
 
 def _tells(values: set[Value], wanted: Value) -> bool:
     return wanted in values and len(values) <= MOST_VALUES
+
+
+# --- Ids
+
+_EMAIL = r"""
+    (?<![A-Za-z0-9._%+-])(?P<email>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,100}\.[A-Za-z]{2,10})
+    (?![A-Za-z0-9_])"""
+_WORD_START, _WORD_END = "(?<![A-Za-z0-9_])", "(?![A-Za-z0-9_])"
+# Not inside of a longer number, an amount or a list of numbers.
+_NUMBER_START, _NUMBER_END = "(?<![A-Za-z0-9_.$])(?<![0-9][,-])", "(?![A-Za-z0-9_]|[.,-][0-9])"
+
+
+def _id_pattern(kinds: Iterable[IdKind]) -> re.Pattern[str]:
+    alternatives = [_EMAIL]
+    for kind in kinds:
+        number = kind.pattern.startswith("[0-9]")
+        start, end = (_NUMBER_START, _NUMBER_END) if number else (_WORD_START, _WORD_END)
+        prefix = f"(?:{re.escape(kind.prefix)})?" if kind.prefix else ""
+        alternatives.append(f"{start}{prefix}(?P<{kind.name}>{kind.pattern}){end}")
+    return re.compile("|".join(alternatives), re.IGNORECASE | re.VERBOSE)
 
 
 # --- Numbers
@@ -128,7 +202,8 @@ def _cents(match: re.Match[str]) -> int:
 
 
 def _counts(text: str) -> Iterable[int]:
-    for pattern in (_ID, _AMOUNT, _COUNTS_NOTHING):
+    """Counts in a text that has no ids any more."""
+    for pattern in (_AMOUNT, _COUNTS_NOTHING):
         text = pattern.sub(" ; ", text)
     return map(_whole, _COUNT.finditer(text))
 
@@ -137,53 +212,6 @@ def _whole(match: re.Match[str]) -> int:
     if match["word"]:
         return _NUMBER_WORDS.index(match["word"].lower())
     return int(match["digits"].replace(",", ""))
-
-
-# --- Ids
-
-_ID = re.compile(
-    r"""
-    (?<![A-Za-z0-9._%+-])(?P<email>[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,100}\.[A-Za-z]{2,10})
-    (?![A-Za-z0-9_])
-  | (?<![A-Za-z0-9_])(?:
-        \#?(?P<order>W[0-9]{7})
-      | (?P<payment>(?:credit_card|gift_card|paypal)_[0-9]{7})
-      | (?P<user>[a-z]+_[a-z]+_[0-9]{4})
-    )(?![A-Za-z0-9_])
-  | (?<![A-Za-z0-9_.$])(?<![0-9][,-])(?:
-        (?P<parcel>[0-9]{12})
-      | (?P<item>[0-9]{10})
-    )(?![A-Za-z0-9_]|[.,-][0-9])
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-
-
-def _ids(text: str) -> Iterable[str]:
-    return map(_id, _ID.finditer(text))
-
-
-def _id(match: re.Match[str]) -> str:
-    order = match["order"]
-    return f"#{order.upper()}" if order else match[0].lower()
-
-
-def _is_id_told(value: str, messages: Iterable[str]) -> bool:
-    wanted = _ID.fullmatch(value)
-    if wanted is None:
-        return False
-    return any(_tells(_ids_like(wanted, message), _id(wanted)) for message in messages)
-
-
-def _ids_like(one: re.Match[str], text: str) -> set[Value]:
-    return {_id(match) for match in _ID.finditer(text) if match.lastgroup == one.lastgroup}
-
-
-_FINDERS: Mapping[str, Callable[[str], Iterable[int | str]]] = {
-    "amount": _amounts,
-    "count": _counts,
-    "id": _ids,
-}
 
 
 # --- Words

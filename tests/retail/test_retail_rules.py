@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tool_envs.facts import values_in
 from tool_envs.messages import ToolCall
 from tool_envs.retail import rules as retail
-from tool_envs.retail.rules import RULES, policy_text
+from tool_envs.retail.rules import FACTS, RULES, policy_text
 from tool_envs.rules import Called, Heard, Said
 from tool_envs.schema import load_schema
 from tool_envs.schema.files import shipped_files
@@ -460,6 +459,8 @@ def test_examples_in_the_schema_are_not_made_up(version):
     text = Path(__file__).parents[2].joinpath("schemas", "retail", f"{version}.json").read_text("utf-8")
     rule = BY_ID["no_made_up_facts"]
 
-    assert [one for one in values_in(text, "id") if rule.after(rule.start, Said(f"It is {one}."))[1]] == []
+    assert [
+        one for one in FACTS.values_in(text, "id") if rule.after(rule.start, Said(f"It is {one}."))[1]
+    ] == []
     assert f'"{retail.MODIFIED}"' in text
     assert all(f'"{reason}"' in text for reason in retail.CANCEL_REASONS)

@@ -15,10 +15,12 @@ from tool_envs.database import Database
 from tool_envs.errors import UnknownNameError
 from tool_envs.evaluation.audit import audit
 from tool_envs.retail.data import retail_base
-from tool_envs.retail.grading import accepted_states, goal_of, state_of
-from tool_envs.retail.tasks import DIFFICULTIES, RetailTasks
+from tool_envs.retail.desk import RETAIL_GRADER, state_of
+from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.toolkit import ZIP_NAMES, retail_toolkit
 from tool_envs.rules import Called, events
+from tool_envs.service.desk import goal_of
+from tool_envs.service.tasks import DIFFICULTIES
 from tool_envs.simulators.goal import UserGoal
 
 ID = "tool_envs/Retail-v0"
@@ -28,7 +30,7 @@ BASE = retail_base()
 
 
 def tasks(split="test", difficulty=None, count=1000):
-    made = RetailTasks(BASE, split, difficulty)
+    made = retail_tasks(BASE, split, difficulty)
     return [made[index] for index in range(count)]
 
 
@@ -54,7 +56,7 @@ def test_train_and_test_share_no_customer():
 
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
 def test_a_task_is_found_again_by_its_id(difficulty):
-    made = RetailTasks(BASE, "train", difficulty)
+    made = retail_tasks(BASE, "train", difficulty)
 
     assert made.find(made[7].id) is made[7]
 
@@ -64,13 +66,13 @@ def test_a_task_is_found_again_by_its_id(difficulty):
 )
 def test_ids_of_other_tasks_are_unknown(wrong):
     with pytest.raises(UnknownNameError):
-        RetailTasks(BASE, "train", 1).find(wrong)
+        retail_tasks(BASE, "train", 1).find(wrong)
 
 
 def test_tasks_are_the_same_in_every_process():
     code = (
-        "from tool_envs.retail.data import retail_base; from tool_envs.retail.tasks import RetailTasks;"
-        "made = RetailTasks(retail_base(), 'test', None); print([made[i].digest for i in range(30)])"
+        "from tool_envs.retail.data import retail_base; from tool_envs.retail.tasks import retail_tasks;"
+        "made = retail_tasks(retail_base(), 'test', None); print([made[i].digest for i in range(30)])"
     )
     printed = {
         subprocess.check_output([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed})
@@ -84,7 +86,7 @@ def test_tasks_are_the_same_in_every_process():
 def test_no_task_is_solved_by_the_data_as_they_are_or_by_words_alone(difficulty):
     for task in tasks(difficulty=difficulty, count=100):
         wishes = goal_of(task).wishes
-        untouched = frozenset() in accepted_states(BASE, task)
+        untouched = frozenset() in RETAIL_GRADER.accepted_states(BASE, task)
 
         assert not untouched or any(wish.evidence for wish in wishes)
 
@@ -162,4 +164,4 @@ def test_independent_writes_may_come_in_any_order():
         for call in reversed(writes):
             assert toolkit.call(database, call).code is None
 
-        assert state_of(database) in accepted_states(BASE, task)
+        assert state_of(database) in RETAIL_GRADER.accepted_states(BASE, task)

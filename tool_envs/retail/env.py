@@ -2,15 +2,11 @@
 
 from typing import Literal
 
-from tool_envs.env import ToolEnv
-from tool_envs.messages import Json
-from tool_envs.retail.data import retail_base
 from tool_envs.retail.domain import load_domain
-from tool_envs.retail.grading import explain
-from tool_envs.retail.tasks import RetailTasks
+from tool_envs.service.bundle import ServiceEnv
 
 
-class RetailEnv(ToolEnv):
+class RetailEnv(ServiceEnv):
     """Customer service of an online store: endless tasks, a user who checks what they are offered, rules.
 
     ## Description
@@ -66,7 +62,6 @@ class RetailEnv(ToolEnv):
         process: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        self._difficulty, self._store = difficulty, (customers, data_seed)
         bundle = load_domain(schema_version, split, difficulty, customers, data_seed)
         super().__init__(
             bundle,
@@ -76,19 +71,3 @@ class RetailEnv(ToolEnv):
             process=process,
             render_mode=render_mode,
         )
-
-    def task_ids(self, split: str, n: int) -> list[str]:
-        """The ids of the first n tasks of a split, at this environment's difficulty.
-
-        Raises:
-            UnknownNameError: There is no such split.
-        """
-        tasks = RetailTasks(retail_base(*self._store), split, self._difficulty)
-        return [tasks.task_id(index) for index in range(n)]
-
-    def explain(self) -> dict[str, Json]:
-        """Why the reward of the episode is what it is; for those who may see the hidden task.
-
-        See `tool_envs.retail.grading.explain`.
-        """
-        return explain(self.episode)

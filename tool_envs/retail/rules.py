@@ -1,20 +1,26 @@
 """The domain policy: rules that are a sentence and a check in one, and the text for the agent made from them.
 
-Calls are seen with the parameter names of schema 1.0.0. Each rule is a fold over the events of an episode;
-its memory is a small value that is replaced and never changed.
+Calls are seen with the parameter names of schema 1.0.0.
 """
-
-import functools
-import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import orjson
 
-from tool_envs.consent import Pairs, Yes, covering, heard, used
-from tool_envs.facts import MOST_VALUES, values_in
-from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
-from tool_envs.rules import Called, Event, Heard, Names, Rule, Said, fold, succeeded
+from tool_envs.consent import Pairs
+from tool_envs.facts import MOST_VALUES, FactReader, IdKind
+from tool_envs.messages import ToolCall
+from tool_envs.rules import Called, Event, Heard, Names, Rule
+from tool_envs.service.rules import (
+    Ownership,
+    enforced,
+    explicit_yes,
+    identify_first,
+    no_made_up_facts,
+    one_customer,
+    policy_lines,
+    reasons_given,
+    text_argument,
+    transfer_last,
+)
 
 FINDERS = Names(("find_user_id_by_email", "find_user_id_by_name_zip"))
 PROFILE = "get_user_details"
@@ -41,178 +47,67 @@ MODIFIED = "pending (item modified)"
 OUT_OF_SCOPE = "out_of_scope"
 """The kind of a wish that no tool can fulfil."""
 
+PAIRS: Pairs = (("item_ids", "new_item_ids"),)
+FACTS = FactReader(
+    IdKind("order", "W[0-9]{7}", prefix="#", capitals=True),
+    IdKind("payment", "(?:credit_card|gift_card|paypal)_[0-9]{7}"),
+    IdKind("user", "[a-z]+_[a-z]+_[0-9]{4}"),
+    IdKind("parcel", "[0-9]{12}"),
+    IdKind("item", "[0-9]{10}"),
+)
+"""Finds facts in what was said in a store."""
+
 
 def policy_text() -> str:
     """The whole domain policy, for the agent."""
-    rules = "\n".join(f"{number}. {rule.text}" for number, rule in enumerate(RULES, 1))
-    return _POLICY.format(rules=rules, most=MOST_VALUES, **_POLICY_NAMES)
+    return _POLICY.format(rules=policy_lines(RULES), most=MOST_VALUES, **_POLICY_NAMES)
 
 
-# --- Authenticate first: the memory is whether a customer was found
+def found_user(event: Called) -> str:
+    """The user id that a successful call found; empty when it is no call that finds a customer."""
+    return str(orjson.loads(event.result)["user_id"]) if event.call.name in FINDERS else ""
 
 
-def _found(found: bool, event: Event) -> bool:
-    return found or (succeeded(event) and event.call.name in FINDERS)
-
-
-def _may_be_used(found: bool, call: ToolCall) -> bool:
-    return found or call.name not in CUSTOMERS_OWN | {TRANSFER}
-
-
-_AUTHENTICATE_FIRST = Rule(
-    id="authenticate_first",
-    template=(
+_AUTHENTICATE_FIRST = identify_first(
+    "authenticate_first",
+    (
         "Find out who the customer is before you look up or change anything that is a customer's, and before "
         "a transfer: call {finders:`} with what they tell you of themselves, even when they tell you a user "
         "id. As long as nobody was found, ask again."
     ),
-    parameters={"finders": FINDERS},
-    start=False,
-    after=fold(_found, _may_be_used),
-    permits=_may_be_used,
+    found_user,
+    CUSTOMERS_OWN | {TRANSFER},
+    finders=FINDERS,
 )
-
-
-# --- One customer: the memory is whom the conversation is with, and whose the orders are
-
-
-class _Served(NamedTuple):
-    """The customer who was found first, their orders once their profile was seen, and orders of others."""
-
-    user: str = ""
-    own: frozenset[str] | None = None
-    others: frozenset[str] = frozenset()
-
-
-def _meet(served: _Served, event: Event) -> _Served:
-    if not succeeded(event):
-        return served
-    result = _result(event)
-    if not served.user:
-        return served._replace(user=result["user_id"]) if event.call.name in FINDERS else served
-    if event.call.name == PROFILE and _argument(event.call, "user_id") == served.user:
-        return served._replace(own=frozenset(result["orders"]))
-    if "order_id" in result and result["user_id"] != served.user:
-        return served._replace(others=served.others | {result["order_id"]})
-    return served
-
-
-def _is_their_own(served: _Served, call: ToolCall) -> bool:
-    user, order = _argument(call, "user_id"), _argument(call, "order_id")
-    if not served.user or call.name not in CUSTOMERS_OWN:
-        return True
-    if order:
-        return order not in served.others and (served.own is None or order in served.own)
-    return user == served.user
-
-
-def _after_one_customer(served: _Served, event: Event) -> tuple[_Served, bool]:
-    if not (succeeded(event) and served.user):
-        return _meet(served, event), False
-    anothers = _result(event).get("user_id", served.user) != served.user
-    return _meet(served, event), anothers or not _is_their_own(served, event.call)
-
-
-_ONE_CUSTOMER = Rule(
-    id="one_customer",
-    template=(
+_ONE_CUSTOMER = one_customer(
+    (
         "A conversation is with one customer, the first one that you found. Do not find, look up or change "
         "anybody else's data, whoever asks for it. An order that is not in the customer's profile "
         "(`{profile}`) is somebody else's: say no without looking it up."
     ),
-    parameters={"profile": PROFILE},
-    start=_Served(),
-    after=_after_one_customer,
-    permits=_is_their_own,
+    Ownership(found_user, PROFILE, "orders", "order_id", CUSTOMERS_OWN),
+    profile=PROFILE,
 )
-
-
-# --- Explicit yes: the memory is the open yeses
-
-PAIRS: Pairs = (("item_ids", "new_item_ids"),)
-
-
-def _consent(open_yeses: tuple[Yes, ...], event: Event) -> tuple[Yes, ...]:
-    if isinstance(event, Heard):
-        return heard(open_yeses, event.acts)
-    if succeeded(event) and event.call.name in WRITES:
-        return used(open_yeses, event.call, PAIRS)
-    return open_yeses
-
-
-def _has_consent(open_yeses: tuple[Yes, ...], call: ToolCall) -> bool:
-    return call.name not in WRITES or covering(open_yeses, call, PAIRS) is not None
-
-
-_EXPLICIT_YES = Rule(
-    id="explicit_yes",
-    template=(
+_EXPLICIT_YES = explicit_yes(
+    (
         "Before each call that changes something ({writes:`}), tell the customer exactly what you are about "
         "to do, with the order, the items, the payment method, the address or the reason that you will pass "
         "on, and get their explicit yes to it. A yes counts once, for one call with what was put to them and "
         "what they added; if anything of it changes, ask for a new yes. A no takes back every yes that was "
         "not used yet, and a correction those that it contradicts."
     ),
-    parameters={"writes": WRITES},
-    start=(),
-    after=fold(_consent, _has_consent),
-    permits=_has_consent,
+    WRITES,
+    PAIRS,
 )
-
-
-# --- No made-up facts: the memory is the ids that were shown
-
-# Their arguments are the agent's own words.
-_NO_SOURCE = frozenset({"calculate", "think", TRANSFER})
-_EXAMPLES = frozenset({"#W1234567", "gift_card_1234567", "paypal_1234567", "jane_roe_1234"})
-"""Ids in the descriptions of the tools."""
-_EXAMPLE_FOLLOWS = re.compile(
-    r"(?:\b(?:e\.\s?g\.|eg|for example|for instance|such as|looks? like)|\bformat)[\s,:(\"'`*]*$"
-)
-
-
-def _look(shown: frozenset[str], event: Event) -> frozenset[str]:
-    if isinstance(event, Heard):
-        return shown.union(_ids(event.text), *map(_ids, _texts(event.acts)))
-    if not succeeded(event):
-        return shown
-    arguments = () if event.call.name in _NO_SOURCE else _texts(event.call.arguments)
-    return shown.union(_ids(event.result), *map(_ids, arguments))
-
-
-def _is_sourced(shown: frozenset[str], text: str) -> bool:
-    return all(one in shown or _is_example(one, text) for one in _ids(text))
-
-
-def _is_example(one: str, text: str) -> bool:
-    """Whether an id stands in a text only to show how such ids look ("such as #W1234567")."""
-    lower = text.lower()
-    places = [place.start() for place in re.finditer(re.escape(one.lower().lstrip("#")), lower)]
-    return all(_EXAMPLE_FOLLOWS.search(lower[max(0, place - 20) : place].rstrip("#")) for place in places)
-
-
-def _after_no_made_up_facts(shown: frozenset[str], event: Event) -> tuple[frozenset[str], bool]:
-    return _look(shown, event), isinstance(event, Said) and not _is_sourced(shown, event.text)
-
-
-def _says_what_was_shown(shown: frozenset[str], call: ToolCall) -> bool:
-    return call.name != RESPOND or _is_sourced(shown, _argument(call, CONTENT))
-
-
-_NO_MADE_UP_FACTS = Rule(
-    id="no_made_up_facts",
-    template=(
+_NO_MADE_UP_FACTS = no_made_up_facts(
+    (
         "Tell the customer only what they or a tool told you. In particular do not write an {kinds} that has "
         "not come up before."
     ),
-    parameters={
-        "kinds": Names(
-            ("order id", "item id", "payment method id", "tracking number", "user id", "e-mail address")
-        )
-    },
-    start=_EXAMPLES,
-    after=_after_no_made_up_facts,
-    permits=_says_what_was_shown,
+    FACTS,
+    own_words={"calculate", "think", TRANSFER},
+    examples={"#W1234567", "gift_card_1234567", "paypal_1234567", "jane_roe_1234"},
+    kinds=Names(("order id", "item id", "payment method id", "tracking number", "user id", "e-mail address")),
 )
 
 
@@ -222,22 +117,11 @@ _NO_MADE_UP_FACTS = Rule(
 def _reasons(given: frozenset[str], event: Event) -> frozenset[str]:
     if not isinstance(event, Heard):
         return given
-    return given.union(*map(_reasons_in, event.acts))
-
-
-def _reasons_in(act: dict[str, Json]) -> list[str]:
-    match act:
-        case {"act": "inform" | "correct", "slot": "reason", "value": str(reason)}:
-            return [reason]
-        case {"act": "affirm", "tool": "cancel_pending_order", "arguments": {"reason": str(reason)}}:
-            return [reason]
-        case {"act": "wish", "told": {"reason": str(reason)}}:
-            return [reason]
-    return []
+    return given.union(*(reasons_given(act, CANCEL) for act in event.acts))
 
 
 def _is_their_reason(given: frozenset[str], call: ToolCall) -> bool:
-    return call.name != CANCEL or _argument(call, "reason") in given.intersection(CANCEL_REASONS)
+    return call.name != CANCEL or text_argument(call, "reason") in given.intersection(CANCEL_REASONS)
 
 
 def _after_allowed_reason(given: frozenset[str], event: Event) -> tuple[frozenset[str], bool]:
@@ -245,7 +129,7 @@ def _after_allowed_reason(given: frozenset[str], event: Event) -> tuple[frozense
         return _reasons(given, event), False
     if event.code is None:
         return given, not _is_their_reason(given, event.call)
-    return given, _argument(event.call, "reason").strip().lower() not in {"", *CANCEL_REASONS}
+    return given, text_argument(event.call, "reason").strip().lower() not in {"", *CANCEL_REASONS}
 
 
 _ALLOWED_CANCEL_REASON = Rule(
@@ -262,79 +146,40 @@ _ALLOWED_CANCEL_REASON = Rule(
 )
 
 
-# --- Rules that the tools enforce: there is nothing to remember, the refusal is the breach
-
-
-def _enforced(rule_id: str, template: str, code: str, tools: tuple[str, ...], **parameters: Any) -> Rule:  # noqa: ANN401
-    """A rule of which `tools` refuse every breach with `code`."""
-
-    def after(memory: None, event: Event) -> tuple[None, bool]:
-        return memory, isinstance(event, Called) and event.code == code and event.call.name in tools
-
-    return Rule(
-        id=rule_id,
-        template=template,
-        parameters=parameters,
-        enforced_by=tools,
-        start=None,
-        after=after,
-        permits=lambda memory, call: True,  # noqa: ARG005 - what breaks it never succeeds
-    )
-
-
-_MODIFY_ITEMS_ONCE = _enforced(
+_MODIFY_ITEMS_ONCE = enforced(
     "modify_items_once",
     "The items of a pending order can be modified once, by `{tool}`. The order's status is then `{status}`, "
     "and it can be neither modified again nor cancelled. So collect everything first.",
-    "items_already_modified",
+    ("items_already_modified",),
     tuple(name for name in WRITES if "pending" in name),
     tool=MODIFY_ITEMS,
     status=MODIFIED,
 )
-_SAME_PRODUCT_TYPE = _enforced(
+_SAME_PRODUCT_TYPE = enforced(
     "same_product_type",
     "An item is replaced only by another available variant of the same product: `{modify}` and `{exchange}` "
     "change options such as a color or a size, and never the product.",
-    "not_same_product",
+    ("not_same_product",),
     (MODIFY_ITEMS, EXCHANGE),
     modify=MODIFY_ITEMS,
     exchange=EXCHANGE,
 )
-_REFUND_METHOD = _enforced(
+_REFUND_METHOD = enforced(
     "refund_method",
     "The refund of a return (`{tool}`) goes to the payment method that the order was paid with or to a gift "
     "card of the customer, and nowhere else.",
-    "payment_method_not_allowed",
+    ("payment_method_not_allowed",),
     (RETURN,),
     tool=RETURN,
 )
-
-
-# --- Transfer last: the memory is whether the wish at hand is open and beyond the tools
-
-
-def _listen(beyond: bool, event: Event) -> bool:
-    for act in event.acts if isinstance(event, Heard) else ():
-        if act.get("act") in ("wish", "ask", "accept_no"):
-            beyond = act["act"] == "wish" and act.get("kind") == OUT_OF_SCOPE
-    return beyond
-
-
-def _may_transfer(beyond: bool, call: ToolCall) -> bool:
-    return call.name != TRANSFER or beyond
-
-
-_TRANSFER_LAST = Rule(
-    id="transfer_last",
-    template=(
+_TRANSFER_LAST = transfer_last(
+    (
         "Call `{tool}` only for a wish that none of the tools can fulfil, and only when everything else that "
         "the customer wants is done, since it ends the conversation. A wish that these rules forbid is no "
         "reason for it: look up what it is about and tell the customer no."
     ),
-    parameters={"tool": TRANSFER},
-    start=False,
-    after=fold(_listen, _may_transfer),
-    permits=_may_transfer,
+    TRANSFER,
+    OUT_OF_SCOPE,
 )
 
 RULES: tuple[Rule, ...] = (
@@ -349,34 +194,6 @@ RULES: tuple[Rule, ...] = (
     _TRANSFER_LAST,
 )
 """All rules, in the order of the text."""
-
-
-# --- Reading events
-
-
-def _result(event: Called) -> dict[str, Json]:
-    value: dict[str, Json] = orjson.loads(event.result)
-    return value
-
-
-def _argument(call: ToolCall, name: str) -> str:
-    """An argument that is a string; empty when there is none. A call that failed may hold anything."""
-    value = call.arguments.get(name)
-    return value if isinstance(value, str) else ""
-
-
-@functools.lru_cache(maxsize=8192)
-def _ids(text: str) -> tuple[str, ...]:
-    return tuple(map(str, values_in(text, "id")))
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """All strings in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
 
 
 # --- The text

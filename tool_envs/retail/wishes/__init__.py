@@ -1,16 +1,16 @@
 """What customers of the store can want: a maker for each kind of wish, and what is right for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tool_envs.retail.wishes.changes import cancel, order_address, payment, return_some, user_address
 from tool_envs.retail.wishes.forbidden import forbidden
 from tool_envs.retail.wishes.lexicon import lexicon
-from tool_envs.retail.wishes.planned import Maker, Planned
 from tool_envs.retail.wishes.questions import question
 from tool_envs.retail.wishes.shopper import Shopper
 from tool_envs.retail.wishes.swaps import exchange, items
+from tool_envs.service.wishes import Planned
 
-FAMILIES: Mapping[str, Maker] = {
+FAMILIES: Mapping[str, Callable[[Shopper], Planned | None]] = {
     "cancel": cancel,
     "order_address": order_address,
     "user_address": user_address,
@@ -21,6 +21,6 @@ FAMILIES: Mapping[str, Maker] = {
     "question": question,
     "forbidden": forbidden,
 }
-"""Makers of wishes by family."""
+"""Makers of wishes by family; None when this customer can have none."""
 
-__all__ = ["FAMILIES", "Maker", "Planned", "Shopper", "lexicon"]
+__all__ = ["FAMILIES", "Shopper", "lexicon"]

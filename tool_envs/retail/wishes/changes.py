@@ -5,16 +5,9 @@ from collections.abc import Sequence
 from tool_envs.messages import Json, ToolCall
 from tool_envs.retail.catalog import Variant
 from tool_envs.retail.rows import DELIVERED, PENDING, Order
-from tool_envs.retail.wishes.planned import (
-    REASONS,
-    Planned,
-    address_text,
-    make_wish,
-    names_of,
-    new_address,
-    read_order,
-)
+from tool_envs.retail.wishes.planned import REASONS, address_text, names_of, new_address, read_order, wish_of
 from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.service.wishes import Planned
 
 
 def cancel(shopper: Shopper) -> Planned | None:
@@ -25,7 +18,7 @@ def cancel(shopper: Shopper) -> Planned | None:
     reason = shopper.draws.pick(tuple(REASONS))
     arguments: dict[str, Json] = {"order_id": shopper.order_id(order), "reason": reason}
     words = {"order_id": shopper.order_words(order), "reason": REASONS[reason]}
-    wish = make_wish(
+    wish = wish_of(
         "cancel",
         shopper,
         {"order": words["order_id"], "reason": words["reason"]},
@@ -44,7 +37,7 @@ def order_address(shopper: Shopper) -> Planned | None:
         return None
     words = {"order_id": shopper.order_words(order), "address": address_text(address)}
     arguments: dict[str, Json] = {"order_id": shopper.order_id(order), **address._asdict()}
-    wish = make_wish(
+    wish = wish_of(
         "order_address",
         shopper,
         {"order": words["order_id"], "address": words["address"]},
@@ -63,7 +56,7 @@ def user_address(shopper: Shopper) -> Planned | None:
     user_id = shopper.base.user_id(shopper.customer)
     words = {"address": address_text(address)}
     arguments: dict[str, Json] = {"user_id": user_id, **address._asdict()}
-    wish = make_wish(
+    wish = wish_of(
         "user_address", shopper, words, tool="modify_user_address", accepted=(arguments,), words=words
     )
     read = ToolCall("get_user_details", {"user_id": user_id})
@@ -87,7 +80,7 @@ def payment(shopper: Shopper) -> Planned | None:
         "order_id": shopper.order_id(order),
         "payment_method_id": shopper.method_ids[number],
     }
-    wish = make_wish(
+    wish = wish_of(
         "payment",
         shopper,
         {"order": words["order_id"], "payment": words["payment_method"]},
@@ -122,7 +115,7 @@ def return_items(shopper: Shopper, order: Order, items: Sequence[Variant]) -> Pl
         "item_ids": [item.item_id for item in items],
         "payment_method_id": shopper.method_ids[number],
     }
-    wish = make_wish(
+    wish = wish_of(
         "return",
         shopper,
         {"order": words["order_id"], "items": words["item"], "payment": words["payment_method"]},

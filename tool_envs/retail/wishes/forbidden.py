@@ -1,16 +1,9 @@
 """Wishes that the rules forbid."""
 
 from tool_envs.retail.rows import DELIVERED, PENDING, PROCESSED, Order
-from tool_envs.retail.wishes.planned import (
-    REASONS,
-    Planned,
-    address_text,
-    make_wish,
-    names_of,
-    new_address,
-    read_order,
-)
+from tool_envs.retail.wishes.planned import REASONS, address_text, names_of, new_address, read_order, wish_of
 from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.service.wishes import Planned
 
 _BAD_REASONS = (
     "I found it cheaper in another store",
@@ -30,7 +23,7 @@ def _forbid(
     shopper: Shopper, order: Order, kind: str, words: dict[str, str], fields: dict[str, str]
 ) -> Planned:
     words = {"order_id": shopper.order_words(order), **words}
-    wish = make_wish(
+    wish = wish_of(
         kind,
         shopper,
         {"order": words["order_id"], **fields},

@@ -1,40 +1,23 @@
-"""What the makers of wishes share: a wish with its calls, and the words that several need."""
+"""What the makers of wishes share: look-ups, and the words that several need."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from tool_envs.messages import Json, ToolCall
 from tool_envs.people import Address
 from tool_envs.retail.catalog import Product, Variant
 from tool_envs.retail.rows import Order
 from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.service.wishes import make_wish
 from tool_envs.simulators.goal import Wish
-from tool_envs.simulators.phrasing import sentence
 from tool_envs.simulators.retail_openings import OPENINGS
-
-MAX_ACCEPTED = 6
-"""Most sets of arguments that may be equally right for one wish."""
 
 REASONS = {"no longer needed": "I no longer need it", "ordered by mistake": "I ordered it by mistake"}
 """Reasons to cancel that count -> how customers say them."""
 
 
-class Planned(NamedTuple):
-    """A wish, the records that must be read for it, and the write that fulfils it."""
-
-    wish: Wish
-    reads: tuple[ToolCall, ...]
-    writes: tuple[ToolCall, ...] = ()
-
-
-Maker = Callable[[Shopper], Planned | None]
-"""Makes a wish of its kind, or None when this customer can have none."""
-
-
-def make_wish(kind: str, shopper: Shopper, fields: Mapping[str, str], **rest: Json) -> Wish:
+def wish_of(kind: str, shopper: Shopper, fields: Mapping[str, str], **rest: Json) -> Wish:
     """A wish with one of the openings of its kind."""
-    opening = shopper.draws.pick(OPENINGS[kind]).format(**fields)
-    return Wish(kind=kind, opening=sentence(opening), **rest)
+    return make_wish(kind, shopper.draws, OPENINGS[kind], fields, **rest)
 
 
 def read_order(shopper: Shopper, order: Order) -> ToolCall:

@@ -3,8 +3,9 @@
 from tool_envs.messages import Json, ToolCall
 from tool_envs.retail.catalog import Product
 from tool_envs.retail.rows import DELIVERED, PENDING, PROCESSED, STATUSES, Order
-from tool_envs.retail.wishes.planned import Planned, read_order, read_product
+from tool_envs.retail.wishes.planned import read_order, read_product
 from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.service.wishes import Planned
 from tool_envs.simulators.goal import Fact, Wish
 
 

@@ -26,7 +26,7 @@ class Shopper:
         self.row = base.customer(customer)
         self.method_ids = base.method_ids(customer)
         self.orders = [base.order(customer, number) for number in range(self.row.orders)]
-        self._forgetful = forgetful
+        self.forgetful = forgetful
         self._taken_orders: set[int] = set()
         self._taken_names: set[str] = set()
         self._card_taken = False
@@ -88,7 +88,7 @@ class Shopper:
 
     def order_words(self, order: Order) -> str:
         """How they speak of an order."""
-        if not self._forgetful:
+        if not self.forgetful:
             return f"order {self.order_id(order)}"
         own = self.own_items(order)
         told_by = next((item for item in own if self.name(item) not in self._taken_names), own[0])

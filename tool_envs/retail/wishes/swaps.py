@@ -8,15 +8,9 @@ from tool_envs.messages import ToolCall
 from tool_envs.retail.catalog import Variant
 from tool_envs.retail.rows import DELIVERED, PENDING, Order
 from tool_envs.retail.wishes.changes import return_items
-from tool_envs.retail.wishes.planned import (
-    MAX_ACCEPTED,
-    Planned,
-    make_wish,
-    names_of,
-    read_order,
-    read_product,
-)
+from tool_envs.retail.wishes.planned import names_of, read_order, read_product, wish_of
 from tool_envs.retail.wishes.shopper import Shopper
+from tool_envs.service.wishes import MAX_ACCEPTED, Planned
 
 
 class Swap(NamedTuple):
@@ -95,7 +89,7 @@ def _swap_items(
         "wanted": words["new_item"],
         "payment": words["payment_method"],
     }
-    wish = make_wish(kind, shopper, fields, tool=tool, accepted=accepted, words=words)
+    wish = wish_of(kind, shopper, fields, tool=tool, accepted=accepted, words=words)
     products = [shopper.base.catalog.products[swap.item.product] for swap in swaps]
     reads = (read_order(shopper, order), *map(read_product, products))
     return Planned(wish, reads, (ToolCall(tool, accepted[0]),))
@@ -131,7 +125,7 @@ def _exchange_or_return(shopper: Shopper) -> Planned | None:
         "wanted": words["new_item"],
         "payment": words["payment_method"],
     }
-    wish = make_wish(
+    wish = wish_of(
         "exchange",
         shopper,
         fields,

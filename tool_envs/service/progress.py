@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import orjson
-
 from tool_envs.consent import Yes, heard, used
 from tool_envs.messages import Json, Message, ToolCall
-from tool_envs.retail.rules import FINDERS, PAIRS, WRITES
 from tool_envs.rules import Called, Event, Heard, Said, events
+from tool_envs.service.desk import Desk
 from tool_envs.simulators.goal import UserGoal, Wish
 
 
@@ -18,7 +16,8 @@ class Progress:
 
     Attributes:
         user_id: The customer who was found; empty: nobody yet.
-        read: Ids of the records that were looked up (user, orders, products), and names of tools that read.
+        read: Ids of the records that were looked up, and names of the tools that read.
+        looked_up: Calls that read and succeeded.
         told: Slot -> what the user said of themselves.
         index: Number of the wish that was brought up last.
         wish: That wish, or what they want instead of it.
@@ -34,6 +33,7 @@ class Progress:
     wish: Wish
     user_id: str = ""
     read: set[str] = field(default_factory=set)
+    looked_up: list[ToolCall] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
     index: int = 0
     corrections: dict[str, Json] = field(default_factory=dict)
@@ -45,15 +45,15 @@ class Progress:
     accepted: set[int] = field(default_factory=set)
 
 
-def follow(goal: UserGoal, history: Sequence[Message]) -> Progress:
-    """The progress of a conversation in which calls have the parameter names of schema 1.0.0."""
+def follow(desk: Desk, goal: UserGoal, history: Sequence[Message]) -> Progress:
+    """The progress of a conversation, under any schema version."""
     progress = Progress(goal.wishes[0])
-    for _, event in events(history):
-        _learn(progress, goal, event)
+    for _, event in events(desk.renames.first_history(history)):
+        _learn(progress, desk, goal, event)
     return progress
 
 
-def _learn(progress: Progress, goal: UserGoal, event: Event) -> None:
+def _learn(progress: Progress, desk: Desk, goal: UserGoal, event: Event) -> None:
     if isinstance(event, Said):
         progress.said.append(event.text)
         progress.unreported = False
@@ -62,7 +62,7 @@ def _learn(progress: Progress, goal: UserGoal, event: Event) -> None:
         for act in event.acts:
             _learn_act(progress, goal, act)
     elif event.code is None:
-        _learn_call(progress, event)
+        _learn_call(progress, desk, event)
 
 
 def _learn_act(progress: Progress, goal: UserGoal, act: dict[str, Json]) -> None:
@@ -106,14 +106,13 @@ def alternatives(wish: Wish) -> Iterable[Wish]:
         wish = wish.otherwise
 
 
-def _learn_call(progress: Progress, event: Called) -> None:
+def _learn_call(progress: Progress, desk: Desk, event: Called) -> None:
     call = event.call
-    result = orjson.loads(event.result)
-    if call.name in FINDERS:
-        progress.user_id = result["user_id"]
-    elif call.name in WRITES:
+    progress.user_id = desk.found(event) or progress.user_id
+    if call.name in desk.writes:
         progress.written.append(call)
-        progress.yeses = used(progress.yeses, call, PAIRS)
+        progress.yeses = used(progress.yeses, call, desk.pairs)
         progress.unreported = True
     else:
+        progress.looked_up.append(call)
         progress.read |= {call.name, *map(str, call.arguments.values())}

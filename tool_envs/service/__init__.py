@@ -1,0 +1,1 @@
+"""What domains of customer service share: progress, rules, tasks, oracle, saboteurs, grading."""

@@ -1,0 +1,96 @@
+"""Puts a service desk together: its bundle, and what its environments offer beside that of all others."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from tool_envs.canonical import digest
+from tool_envs.database import BaseData, Database
+from tool_envs.domain import Domain, Solver
+from tool_envs.env import ToolEnv
+from tool_envs.messages import Json
+from tool_envs.service.grading import Grader
+from tool_envs.service.tasks import GeneratedTasks
+from tool_envs.simulators import AgendaUser, HumanUser, RecordedUser, UserSimulator
+from tool_envs.task import Task
+from tool_envs.toolkit import Toolkit
+
+
+def service_domain(
+    *,
+    grader: Grader,
+    toolkit: Toolkit,
+    base: BaseData,
+    tasks: GeneratedTasks[Any],
+    policy_text: str,
+    data_digest: Callable[[Database], str],
+    oracle: Solver,
+    saboteurs: Mapping[str, Solver],
+    load: Callable[..., Domain],
+    load_arguments: tuple[Any, ...],
+) -> Domain:
+    """The bundle of a service desk: three kinds of users, and solvers that speak the toolkit's schema.
+
+    Args:
+        grader: Grades its episodes.
+        toolkit: Its tools, under any schema version.
+        base: Its data.
+        tasks: The tasks of the chosen split.
+        policy_text: For the agent.
+        data_digest: Digest of a database.
+        oracle: Solves every task, with the parameter names of the first schema version.
+        saboteurs: Rule id -> the oracle with one deviation, likewise.
+        load: As in `Domain`.
+        load_arguments: As in `Domain`.
+    """
+    phrases, renames = grader.desk.phrases, grader.desk.renames
+
+    def agenda(_: Task, __: Mapping[str, Json]) -> UserSimulator:
+        return AgendaUser(phrases)
+
+    def human(_: Task, __: Mapping[str, Json]) -> UserSimulator:
+        return HumanUser(phrases)
+
+    def replay(_: Task, options: Mapping[str, Json]) -> UserSimulator:
+        return RecordedUser(options.get("user_turns", ()), phrases)
+
+    def speaking(solver: Solver) -> Solver:
+        return renames.solver_for(toolkit.schema, solver)
+
+    return Domain(
+        toolkit=toolkit,
+        base=base,
+        tasks=tasks,
+        policy_text=policy_text,
+        simulators={"agenda": agenda, "replay": replay, "human": human},
+        grade=grader.grade,
+        grader_digest=digest({"grader": grader.desk.grader, "policy": policy_text}),
+        load=load,
+        load_arguments=load_arguments,
+        reset_options=frozenset({"user_turns"}),
+        data_digest=data_digest,
+        progress=grader.progress,
+        explain=grader.explain,
+        oracle=speaking(oracle),
+        saboteurs={rule: speaking(solver) for rule, solver in saboteurs.items()},
+    )
+
+
+class ServiceEnv(ToolEnv):
+    """An environment of a bundle that `service_domain` made."""
+
+    def task_ids(self, split: str, n: int) -> list[str]:
+        """The ids of the first n tasks of a split, at this environment's difficulty.
+
+        Raises:
+            UnknownNameError: There is no such split.
+        """
+        tasks = cast("GeneratedTasks[Any]", self.domain.tasks).of_split(split)
+        return [tasks.task_id(index) for index in range(n)]
+
+    def explain(self) -> dict[str, Json]:
+        """Why the reward of the episode is what it is; for those who may see the hidden task.
+
+        See `tool_envs.service.grading.Grader.explain`.
+        """
+        assert self.domain.explain is not None  # noqa: S101 - for the type checker: `service_domain` sets it
+        return self.domain.explain(self.episode)

@@ -1,0 +1,33 @@
+"""What the makers of wishes share: a wish with the calls that it takes."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tool_envs.messages import Json, ToolCall
+from tool_envs.randomness import Draws
+from tool_envs.simulators.goal import Wish
+from tool_envs.simulators.phrasing import Pool, sentence
+
+MAX_ACCEPTED = 6
+"""Most sets of arguments that may be equally right for one wish."""
+
+
+class Planned(NamedTuple):
+    """A wish, the records that must be read for it, and the write that fulfils it."""
+
+    wish: Wish
+    reads: tuple[ToolCall, ...]
+    writes: tuple[ToolCall, ...] = ()
+
+
+def make_wish(kind: str, draws: Draws, openings: Pool, fields: Mapping[str, str], **rest: Json) -> Wish:
+    """A wish that is brought up by one of the openings.
+
+    Args:
+        kind: The family.
+        draws: The choices.
+        openings: Sentences with fields.
+        fields: What stands in them.
+        rest: The other attributes of the wish.
+    """
+    return Wish(kind=kind, opening=sentence(draws.pick(openings).format(**fields)), **rest)
