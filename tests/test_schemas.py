@@ -319,6 +319,28 @@ def test_a_file_under_another_name_is_refused(folder):
         read_schema(SchemaFiles(folder), "retail", "1.0.1")
 
 
+# Files of other packages
+
+
+def test_a_schema_outside_of_the_package_is_read_from_its_file(tmp_path):
+    document = minimal_document()
+    (tmp_path / "1.0.0.json").write_text(json.dumps(document))
+
+    assert ToolSchema.from_file(tmp_path / "1.0.0.json") == ToolSchema.from_document(document, "toy.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [(None, "missing"), ("{", "not JSON"), ('{"a": 1, "a": 2}', "twice"), ('{"domain": "toy"}', "format")],
+)
+def test_a_file_that_holds_no_schema_is_named(tmp_path, text, problem):
+    if text is not None:
+        (tmp_path / "1.0.0.json").write_text(text)
+
+    with pytest.raises(DataFileError, match=rf"1\.0\.0\.json.*{problem}"):
+        ToolSchema.from_file(tmp_path / "1.0.0.json")
+
+
 # Documents
 
 REF = {"$ref": "#/$defs/a"}

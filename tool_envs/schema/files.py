@@ -64,15 +64,7 @@ class SchemaFiles:
         Raises:
             DataFileError: The file is missing or not JSON.
         """
-        path = self.path(key)
-        try:
-            return parse_json(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise DataFileError(str(path), "the file is missing; install the package again") from None
-        except json.JSONDecodeError as error:
-            raise DataFileError(str(path), f"not JSON: {error.msg}", error.lineno) from None
-        except (ValueError, RecursionError) as error:
-            raise DataFileError(str(path), f"not JSON: {error}") from None
+        return read_json(self.path(key))
 
     def read_released(self, key: str) -> Json:
         """The content of a released file.
@@ -109,6 +101,22 @@ class SchemaFiles:
         if not (isinstance(version, str) and (version in known or key in self.lock())):
             raise UnknownNameError(f"version of the schema {domain}", version, known)
         return key
+
+
+def read_json(path: Traversable) -> Json:
+    """The content of a JSON file.
+
+    Raises:
+        DataFileError: The file is missing or not JSON.
+    """
+    try:
+        return parse_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataFileError(str(path), "the file is missing; install the package again") from None
+    except json.JSONDecodeError as error:
+        raise DataFileError(str(path), f"not JSON: {error.msg}", error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise DataFileError(str(path), f"not JSON: {error}") from None
 
 
 def _json_keys(folder: Traversable, prefix: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
@@ -15,7 +16,7 @@ from tool_envs.errors import DataFileError, UnknownNameError, UsageError
 from tool_envs.json_values import is_json
 from tool_envs.messages import CONTENT, RESPOND, Json
 from tool_envs.schema.diff import SchemaDiff, compare_schemas
-from tool_envs.schema.files import SchemaFiles, file_digest, shipped_files
+from tool_envs.schema.files import SchemaFiles, file_digest, read_json, shipped_files
 from tool_envs.schema.problems import describe_problems
 from tool_envs.schema.profile import (
     Schema,
@@ -103,7 +104,7 @@ class Tool:
 class ToolSchema:
     """The tools of a domain in one version: immutable, equal to another when the digests are equal.
 
-    Made by `load_schema`, `from_document` or `from_openai`.
+    Made by `load_schema`, `from_file`, `from_document` or `from_openai`.
 
     Attributes:
         domain: The domain's name.
@@ -120,8 +121,20 @@ class ToolSchema:
         self.tools: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in tools})
 
     @classmethod
+    def from_file(cls, path: Traversable) -> Self:
+        """The schema that a file describes, for domains outside of this package.
+
+        Args:
+            path: The file: a `pathlib.Path`, or one below what `importlib.resources.files` gives.
+
+        Raises:
+            DataFileError: The file is missing or not JSON, or what it holds is no tool schema.
+        """
+        return cls.from_document(read_json(path), str(path))
+
+    @classmethod
     def from_document(cls, document: Json, path: str) -> Self:
-        """The schema that a document in memory describes, for domains outside of this package.
+        """The schema that a document in memory describes.
 
         Args:
             document: A JSON object of the form `tool_schema/1.0.0`; it is copied.
