@@ -31,3 +31,15 @@ def make_wish(kind: str, draws: Draws, openings: Pool, fields: Mapping[str, str]
         rest: The other attributes of the wish.
     """
     return Wish(kind=kind, opening=sentence(draws.pick(openings).format(**fields)), **rest)
+
+
+def card_forms(brand: str, last_four: str, alone: bool) -> tuple[str, ...]:
+    """What means a credit card, in lower case, the most telling form first.
+
+    Args:
+        brand: Such as `visa`.
+        last_four: Last four digits of its number.
+        alone: It is the only credit card of its owner.
+    """
+    known = (f"{brand} card ending in {last_four}", f"ending in {last_four}", f"ending {last_four}")
+    return (*known, "credit card", f"{brand} card") if alone else known

@@ -6,6 +6,7 @@ from tool_envs.randomness import Draws
 from tool_envs.retail.catalog import Product, Variant
 from tool_envs.retail.data import RetailBase
 from tool_envs.retail.rows import CREDIT_CARD, GIFT_CARD, Order
+from tool_envs.service.wishes import card_forms
 
 
 class Shopper:
@@ -132,6 +133,5 @@ class Shopper:
         if kind == CREDIT_CARD:
             brand, digits = self.base.card(self.customer, number)
             alone = self.row.method_kind[: self.row.methods].count(CREDIT_CARD) == 1
-            known = (f"{brand} card ending in {digits}", f"ending in {digits}", f"ending {digits}")
-            return (*known, "credit card", f"{brand} card") if alone else known
+            return card_forms(brand, digits, alone)
         return ("gift card",) if kind == GIFT_CARD else ("paypal account", "paypal")
