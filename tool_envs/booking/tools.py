@@ -1,0 +1,324 @@
+"""The tools of the airline, over ids and texts as the agent writes them; those that search are in `searches`.
+
+Each takes the database and the parameters of its schema, under one name for all versions, and answers a row,
+a JSON value or a reason to refuse. `toolkit` renders rows and renames parameters for a schema version.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from tool_envs.booking import searches, writes
+from tool_envs.booking.codes import (
+    FLIGHT_TYPES,
+    YES_NO,
+    base_of,
+    customer_row,
+    departure_row,
+    method_code,
+    passenger_code,
+    passenger_now,
+)
+from tool_envs.booking.data import BookingBase
+from tool_envs.booking.dates import NOW
+from tool_envs.booking.itineraries import keep_prices, move_seats, same_segment
+from tool_envs.booking.refusals import No
+from tool_envs.booking.rows import (
+    CABINS,
+    CALLED_OFF,
+    MAX_PASSENGERS,
+    MAX_PAYMENTS,
+    MAX_SEGMENTS,
+    Customer,
+    Departure,
+    Passenger,
+    Reservation,
+)
+from tool_envs.calculator import CalculationError
+from tool_envs.calculator import calculate as value_of
+from tool_envs.database import Database
+from tool_envs.generated import padded
+from tool_envs.messages import Json
+from tool_envs.toolkit import JsonText
+
+Answer: TypeAlias = Reservation | Customer | JsonText | dict[str, Json] | No
+"""A row to be rendered, a JSON value, or why not."""
+
+_DOLLAR = 100  # cents
+_NO_DEPARTURE = Departure(
+    flight=-1, day=-1, status=CALLED_OFF, seats=[0] * len(CABINS), price=[0] * len(CABINS)
+)
+
+
+def calculate(database: Database, expression: str) -> Answer:  # noqa: ARG001 - all tools are called alike
+    """The value of an expression."""
+    try:
+        return {"value": value_of(expression)}
+    except CalculationError:
+        return No.CALCULATION_FAILED
+
+
+def think(database: Database, thought: str) -> Answer:  # noqa: ARG001
+    """Nothing."""
+    return {}
+
+
+def transfer_to_human_agents(database: Database, summary: str) -> Answer:  # noqa: ARG001
+    """Nothing; the schema says that the episode ends."""
+    return {}
+
+
+def get_user_details(database: Database, user_id: str) -> Answer:
+    """The user."""
+    customer: Customer | None = database.get("customers", user_id)
+    return No.USER_NOT_FOUND if customer is None else customer
+
+
+def get_reservation_details(database: Database, reservation_id: str) -> Answer:
+    """The reservation."""
+    reservation: Reservation | None = database.get("reservations", reservation_id)
+    return No.RESERVATION_NOT_FOUND if reservation is None else reservation
+
+
+def book_reservation(
+    database: Database,
+    user_id: str,
+    origin: str,
+    destination: str,
+    flight_type: str,
+    cabin: str,
+    flights: list[dict[str, str]],
+    passengers: list[dict[str, str]],
+    payments: list[dict[str, Any]],
+    total_baggages: int,
+    nonfree_baggages: int,
+    insurance: str,
+) -> Answer:
+    """Make a reservation, pay for it and take its seats."""
+    base = base_of(database)
+    found: Customer | None = database.get("customers", user_id)
+    if found is None:
+        return No.USER_NOT_FOUND
+    start, end = base.airport_codes.get(origin), base.airport_codes.get(destination)
+    if start is None or end is None:
+        return No.AIRPORT_NOT_FOUND
+    people = [Passenger(**each) for each in passengers]
+    wanted = _empty_reservation(found)
+    wanted.origin, wanted.destination = start, end
+    wanted.round_trip, wanted.cabin = FLIGHT_TYPES.index(flight_type), CABINS.index(cabin)
+    wanted.passengers, wanted.insurance = len(people), YES_NO.index(insurance)
+    wanted.total_bags, wanted.nonfree_bags = total_baggages, nonfree_baggages
+    status, seats = _set_flights(database, wanted, flights)
+    _set_payments(base, wanted, found, payments)
+    if refused := writes.guard_book(wanted, found, base.flights, status, seats, len(set(people))):
+        return No(refused)
+    customer = found.copy()
+    writes.apply_book(wanted, customer)
+    _set_passengers(database, wanted, people)
+    _move_seats(database, wanted, range(wanted.segments), -wanted.passengers)
+    return _put(database, wanted, customer)
+
+
+def cancel_reservation(database: Database, reservation_id: str) -> Answer:
+    """Cancel a reservation, refund it and release its seats."""
+    found: Reservation | None = database.get("reservations", reservation_id)
+    if found is None:
+        return No.RESERVATION_NOT_FOUND
+    if refused := writes.guard_cancel(found, _statuses(database, found)):
+        return No(refused)
+    trip, customer = _copies(database, found)
+    writes.apply_cancel(trip, customer)
+    _move_seats(database, trip, range(trip.segments), trip.passengers)
+    return _put(database, trip, customer)
+
+
+def update_reservation_flights(
+    database: Database, reservation_id: str, cabin: str, flights: list[dict[str, str]], payment_id: str
+) -> Answer:
+    """Replace flights and cabin, settle the difference and move the seats of flights that do not stay."""
+    old: Reservation | None = database.get("reservations", reservation_id)
+    if old is None:
+        return No.RESERVATION_NOT_FOUND
+    new, customer = _copies(database, old)
+    new.cabin = CABINS.index(cabin)
+    status, seats = _set_flights(database, new, flights)
+    keep_prices(old, new)
+    base, old_status = base_of(database), _statuses(database, old)
+    method = method_code(base, customer, payment_id)
+    if refused := writes.guard_change_flights(
+        old, new, customer, base.flights, old_status, status, seats, method
+    ):
+        return No(refused)
+    writes.apply_change_flights(old, new, customer, method)
+    _move_seats(database, old, _not_in(new, old), old.passengers)
+    _move_seats(database, new, _not_in(old, new), -new.passengers)
+    return _put(database, new, customer)
+
+
+def update_reservation_baggages(
+    database: Database, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
+) -> Answer:
+    """Add checked bags and charge those that are not free."""
+    found: Reservation | None = database.get("reservations", reservation_id)
+    if found is None:
+        return No.RESERVATION_NOT_FOUND
+    trip, customer = _copies(database, found)
+    method = method_code(base_of(database), customer, payment_id)
+    if refused := writes.guard_add_bags(trip, customer, total_baggages, nonfree_baggages, method):
+        return No(refused)
+    writes.apply_add_bags(trip, customer, total_baggages, nonfree_baggages, method)
+    return _put(database, trip, customer)
+
+
+def update_reservation_passengers(
+    database: Database, reservation_id: str, passengers: list[dict[str, str]]
+) -> Answer:
+    """Replace passengers by as many others."""
+    found: Reservation | None = database.get("reservations", reservation_id)
+    if found is None:
+        return No.RESERVATION_NOT_FOUND
+    people = [Passenger(**each) for each in passengers]
+    now = {passenger_now(database, code) for code in found.passenger[: found.passengers]}
+    different = set(people)
+    if refused := writes.guard_passengers(found, len(people), len(different), len(different & now)):
+        return No(refused)
+    trip, customer = _copies(database, found)
+    _set_passengers(database, trip, people)
+    return _put(database, trip, customer)
+
+
+def send_certificate(database: Database, user_id: str, amount: int) -> Answer:
+    """Give a user a certificate over an amount in dollars."""
+    found: Customer | None = database.get("customers", user_id)
+    if found is None:
+        return No.USER_NOT_FOUND
+    if refused := writes.guard_send_certificate(found):
+        return No(refused)
+    customer = found.copy()
+    writes.apply_send_certificate(customer, amount * _DOLLAR)
+    database.put("customers", user_id, customer)
+    return customer
+
+
+TOOLS: Mapping[str, Callable[..., Answer]] = {
+    tool.__name__: tool
+    for tool in (
+        book_reservation,
+        calculate,
+        cancel_reservation,
+        searches.get_flight_status,
+        get_reservation_details,
+        get_user_details,
+        searches.list_all_airports,
+        searches.search_direct_flight,
+        searches.search_onestop_flight,
+        send_certificate,
+        think,
+        transfer_to_human_agents,
+        update_reservation_baggages,
+        update_reservation_flights,
+        update_reservation_passengers,
+    )
+}
+"""All tools of all schema versions, by name."""
+
+
+def _empty_reservation(customer: Customer) -> Reservation:
+    """The customer's next reservation, with nothing in it."""
+    return Reservation(
+        customer=customer.index,
+        number=customer.reservations,
+        origin=0,
+        destination=0,
+        round_trip=0,
+        cabin=0,
+        segments=0,
+        flight=[-1] * MAX_SEGMENTS,
+        day=[-1] * MAX_SEGMENTS,
+        price=[0] * MAX_SEGMENTS,
+        passengers=0,
+        passenger=[0] * MAX_PASSENGERS,
+        payments=0,
+        payment_method=[0] * MAX_PAYMENTS,
+        payment_amount=[0] * MAX_PAYMENTS,
+        created=NOW,
+        total_bags=0,
+        nonfree_bags=0,
+        insurance=0,
+        cancelled=0,
+    )
+
+
+def _set_flights(
+    database: Database, trip: Reservation, flights: list[dict[str, str]]
+) -> tuple[list[int], list[int]]:
+    """Give a reservation flights at today's prices.
+
+    Returns:
+        Status and free seats of the departure of each segment, in the reservation's cabin.
+    """
+    base = base_of(database)
+    codes = [_code(base.find_flight(each["flight_number"])) for each in flights]
+    days = [_code(base.find_date(each["date"])) for each in flights]
+    departures = [
+        departure_row(database, code, day) if code >= 0 and day >= 0 else _NO_DEPARTURE
+        for code, day in zip(codes, days, strict=True)
+    ]
+    trip.segments = len(flights)
+    trip.flight, trip.day = padded(codes, MAX_SEGMENTS, -1), padded(days, MAX_SEGMENTS, -1)
+    trip.price = padded([each.price[trip.cabin] for each in departures], MAX_SEGMENTS, 0)
+    return [each.status for each in departures], [each.seats[trip.cabin] for each in departures]
+
+
+def _set_payments(
+    base: BookingBase, trip: Reservation, customer: Customer, payments: list[dict[str, Any]]
+) -> None:
+    """Give a reservation payments, sorted by method."""
+    made = sorted(
+        (method_code(base, customer, each["payment_id"]), each["amount"] * _DOLLAR) for each in payments
+    )
+    trip.payments = len(made)
+    trip.payment_method = padded([method for method, _ in made], MAX_PAYMENTS, 0)
+    trip.payment_amount = padded([amount for _, amount in made], MAX_PAYMENTS, 0)
+
+
+def _set_passengers(database: Database, trip: Reservation, people: list[Passenger]) -> None:
+    codes = [passenger_code(database, trip.customer, each) for each in people]
+    trip.passenger = padded(codes, MAX_PASSENGERS, 0)
+
+
+def _code(found: int | None) -> int:
+    return -1 if found is None else found
+
+
+def _statuses(database: Database, trip: Reservation) -> list[int]:
+    """Of the departure of each segment."""
+    places = zip(trip.flight[: trip.segments], trip.day, strict=False)
+    return [departure_row(database, *place).status for place in places]
+
+
+def _not_in(other: Reservation, trip: Reservation) -> list[int]:
+    """The segments of a reservation that another one does not have in its cabin."""
+    return [place for place in range(trip.segments) if same_segment(trip, place, other) < 0]
+
+
+def _move_seats(database: Database, trip: Reservation, segments: Iterable[int], seats: int) -> None:
+    """Release so many seats of some segments of a reservation, or take them when below 0."""
+    for place in segments:
+        before = departure_row(database, trip.flight[place], trip.day[place])
+        after = before.copy()
+        move_seats(after, trip.cabin, seats)
+        if after != before:
+            database.put("departures", base_of(database).departure_key(after.flight, after.day), after)
+
+
+def _copies(database: Database, trip: Reservation) -> tuple[Reservation, Customer]:
+    return trip.copy(), customer_row(database, trip.customer).copy()
+
+
+def _put(database: Database, trip: Reservation, customer: Customer) -> Reservation:
+    """Store a reservation that changed, and its customer if they did."""
+    base = base_of(database)
+    database.put("reservations", base.reservation_id(trip.customer, trip.number), trip)
+    if customer != customer_row(database, customer.index):
+        database.put("customers", base.user_id(customer.index), customer)
+    return trip
