@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tool_envs.messages import Json
 from tool_envs.simulators.agenda_core import Facts, WishFacts
 from tool_envs.simulators.goal import UserGoal, Wish
+from tool_envs.simulators.leaves import leaves_of, owners_of
 from tool_envs.simulators.phrasing import Phrases
 
 
@@ -17,12 +18,16 @@ class Node(NamedTuple):
         number: Its number among the wishes of the goal.
         opening: How it is brought up.
         asks: It is a question.
+        leaves: The accepted sets of arguments, taken apart.
+        owners: Leaf -> the argument that it is a part of.
     """
 
     wish: Wish
     number: int
     opening: str
     asks: bool
+    leaves: tuple[dict[str, Json], ...]
+    owners: dict[str, str]
 
 
 def plan(goal: UserGoal, phrases: Phrases) -> tuple[tuple[Node, ...], Facts]:
@@ -56,12 +61,15 @@ def _lay_out(wish: Wish, index: int, at: int, following: int) -> Iterator[tuple[
     otherwise = -1 if wish.otherwise is None else at + 1 + after
     sets = (1 << len(wish.accepted)) - 1
     follows = at + 1 if after else following
+    leaves = tuple(map(leaves_of, wish.accepted))
+    owners = owners_of(wish.accepted[0]) if wish.accepted else {}
     yield (
-        Node(wish, index, wish.opening or question, asks),
+        Node(wish, index, wish.opening or question, asks, leaves, owners),
         WishFacts(sets, asks, wish.forbidden, otherwise, follows),
     )
     if after:
-        yield Node(wish, index, question, True), WishFacts(0, True, False, -1, following)
+        question_of_it = Node(wish, index, question, True, leaves, owners)
+        yield question_of_it, WishFacts(0, True, False, -1, following)
     if wish.otherwise is not None:
         yield from _lay_out(wish.otherwise, index, otherwise, following)
 

@@ -139,4 +139,5 @@ BOOKING = Language(
             )
         }
     ),
+    numbers=MappingProxyType({}),
 )

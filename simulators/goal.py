@@ -18,7 +18,7 @@ class Value(msgspec.Struct, frozen=True):
     Attributes:
         value: What a tool's argument would hold (for lists: one element).
         forms: Texts that mean it, in lower case, the most telling one first: what users say, and what they
-            understand. An id always means itself and need not stand here.
+            understand. An id always means itself and need not stand here; without any form, a text does.
     """
 
     value: Json

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from tool_envs.messages import Json
@@ -11,16 +12,15 @@ from tool_envs.simulators.comparing import (
     Mention,
     Mentions,
     agreeing,
-    arguments_of,
     fits,
     named_values,
     other_sets,
     said_as,
     slot_of,
-    wish_slots,
-    wrong_arguments,
+    slots_of,
+    wrong_leaves,
 )
-from tool_envs.simulators.goal import Fact, UserGoal, Wish
+from tool_envs.simulators.goal import Fact, UserGoal
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.reading import Reading
 from tool_envs.simulators.understanding import read
@@ -90,9 +90,9 @@ def hear(text: str, node: Node, state: State, goal: UserGoal, phrases: Phrases) 
     if not (heard.confirms or heard.done):
         return Understood(heard, {})  # values are looked at in proposals and reports only
     mentions = _mentions(text, reading, goal, phrases)
-    if heard.confirms and not agreeing(node.wish, mentions) & state.sets:
-        mentions = _proposed(text, mentions, node.wish, state.sets, goal, phrases)
-    return Understood(_compare(heard, node.wish, mentions, state.sets, goal, phrases), mentions)
+    if heard.confirms and not agreeing(node, mentions) & state.sets:
+        mentions = _proposed(text, mentions, node, state.sets, goal, phrases)
+    return Understood(_compare(heard, node, mentions, state.sets, goal, phrases), mentions)
 
 
 def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
@@ -122,12 +122,12 @@ def _asked_first(words: str, reading: Reading, phrases: Phrases) -> list[str]:
     if needed is None:
         return []
     named = {str(noun.lastgroup) for noun in phrases.language.nouns.finditer(needed.group())}
-    return sorted(named & phrases.identity) or ["email", "name", "zip"]
+    return sorted(named & phrases.identity) or list(phrases.introduction)
 
 
 def _offers(words: str, reading: Reading, node: Node, phrases: Phrases) -> bool:
     """A question for a yes to something that names a record of the wish, in whatever words."""
-    named = any(name in phrases.identifying for name in arguments_of(node.wish) if name in reading.mentions)
+    named = any(name in phrases.identifying for name in node.owners if name in reading.mentions)
     return named and not reading.requests and _OFFER.search(words) is not None
 
 
@@ -148,17 +148,17 @@ def _compare_tools(named: str, wanted: str, phrases: Phrases) -> int:
 
 
 def _compare(
-    heard: Heard, wish: Wish, mentions: Mentions, sets: int, goal: UserGoal, phrases: Phrases
+    heard: Heard, node: Node, mentions: Mentions, sets: int, goal: UserGoal, phrases: Phrases
 ) -> Heard:
     """With what the values of the message are to the wish."""
-    wrong = wrong_arguments(wish, mentions, sets)
-    in_words = [slot for slot in wish_slots(wish, phrases) if said_as(wish, slot, sets, goal, phrases)]
-    agrees = agreeing(wish, mentions)
+    wrong = wrong_leaves(node, mentions, sets)
+    in_words = [slot for slot in slots_of(node, phrases) if said_as(node, slot, sets, goal, phrases)]
+    agrees = agreeing(node, mentions)
     return heard._replace(
-        identified=any(name in phrases.identifying for name in arguments_of(wish) if name in mentions),
+        identified=any(name in phrases.identifying for name in node.owners if name in mentions),
         complete=all(any(name in mentions for name in phrases.slots[slot]) for slot in in_words),
         agrees=agrees,
-        others=other_sets(wish, mentions, sets, phrases),
+        others=other_sets(node, mentions, sets, phrases),
         correctable=any(slot_of(name, phrases) in in_words for name in wrong),
     )
 
@@ -166,32 +166,50 @@ def _compare(
 # -- mentions -----------------------------------------------------------------------------------------------
 def _mentions(text: str, reading: Reading, goal: UserGoal, phrases: Phrases) -> Mentions:
     """The values that a message names; what one word could mean is told apart as far as the text goes."""
+    # A text names several numbers of a thing ("add 2 bags, 3 in all"): one of them is meant.
+    numbers = {
+        name: Mention(frozenset(), (frozenset(values),))
+        for name, values in reading.mentions.items()
+        if name in phrases.language.numbers
+    }
     forms = {
         name: {value: each for value, each in _forms(name, values, goal).items() if _is_meant(value, text)}
         for name, values in reading.mentions.items()
+        if name not in numbers
     }
     every = [form for table in forms.values() for each in table.values() for form in each]
     if len(every) == len(set(every)):
-        return {name: Mention(frozenset(table)) for name, table in forms.items() if table}
+        return {name: Mention(frozenset(table)) for name, table in forms.items() if table} | numbers
+    return _told_apart(text, forms, phrases) | numbers
+
+
+def _told_apart(text: str, forms: Mapping[str, Mapping[Json, set[str]]], phrases: Phrases) -> Mentions:
+    """The values that are named where a form can stand for several; a slot takes them before later ones."""
+    every = [form for table in forms.values() for each in table.values() for form in each]
     written = _written(text.lower(), set(every))
-    earlier: set[str] = set()  # what stands for something in an earlier argument
-    found = {}
-    for name in sorted(forms, key=lambda name: _rank(name, phrases)):
-        table = {value: each & written or {str(value)} for value, each in forms[name].items()}
-        if table:
-            found[name] = _mention(table, earlier)
-        earlier = earlier.union(*table.values())
+    tables = {
+        name: {value: each & written or {str(value)} for value, each in table.items()}
+        for name, table in forms.items()
+        if table
+    }
+    earlier: set[str] = set()
+    found: Mentions = {}
+    by_slot = sorted(tables, key=lambda name: _rank(name, phrases))
+    for _, names in groupby(by_slot, key=lambda name: _rank(name, phrases)):
+        of_slot = list(names)
+        found |= {name: _mention(tables[name], earlier) for name in of_slot}
+        earlier = earlier.union(*(each for name in of_slot for each in tables[name].values()))
     return found
 
 
 def _forms(name: str, values: Iterable[Json], goal: UserGoal) -> dict[Json, set[str]]:
-    """All texts that can stand for the values of an argument, their ids among them."""
+    """All texts that can stand for the values of a leaf, their ids among them."""
     known = {one.value: one.forms for one in goal.lexicon.get(name, ())}
     return {value: {str(value).lower().lstrip("#"), *known.get(value, ())} for value in values}
 
 
 def _rank(name: str, phrases: Phrases) -> int:
-    """The place of an argument's slot among the slots."""
+    """The place of a leaf's slot among the slots."""
     slots = list(phrases.slots)
     slot = slot_of(name, phrases)
     return slots.index(slot) if slot in slots else len(slots)
@@ -238,7 +256,7 @@ def _holders(form: str, forms: Mapping[Json, set[str]]) -> set[Json]:
 
 # -- proposals ----------------------------------------------------------------------------------------------
 def _proposed(
-    text: str, whole: Mentions, wish: Wish, sets: int, goal: UserGoal, phrases: Phrases
+    text: str, whole: Mentions, node: Node, sets: int, goal: UserGoal, phrases: Phrases
 ) -> Mentions:
     """The values of the proposal at the end of a message that also speaks of other things.
 
@@ -247,19 +265,19 @@ def _proposed(
     for window in _windows(text):
         mentions = _mentions(window, read(window, phrases.language, goal.lexicon), goal, phrases)
         merged = mentions | {name: mention for name, mention in whole.items() if name not in mentions}
-        for k, arguments in enumerate(wish.accepted):
-            names = [name for name in merged if name in arguments]
+        for k, leaves in enumerate(node.leaves):
+            names = [name for name in merged if name in leaves]
             if not sets >> k & 1 or not any(
                 name in mentions and name in phrases.identifying for name in names
             ):
                 continue
-            if all(name in mentions or named_values(arguments[name], merged[name]) for name in names):
+            if all(name in mentions or named_values(leaves[name], merged[name]) for name in names):
                 kept = {
                     name: merged[name]
                     for name in merged
-                    if name in mentions or name not in arguments or fits(arguments[name], merged[name])
+                    if name in mentions or name not in leaves or fits(leaves[name], merged[name])
                 }
-                if agreeing(wish, kept) >> k & 1:
+                if agreeing(node, kept) >> k & 1:
                     return kept
     return whole
 

@@ -1,13 +1,13 @@
 """A human at a terminal plays the user."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 from tool_envs.canonical import digest
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
 from tool_envs.simulators.agenda import checked_goal
-from tool_envs.simulators.agenda_plan import wish_act
+from tool_envs.simulators.agenda_plan import Node, plan, wish_act
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.turn import Turn
@@ -105,23 +105,41 @@ def acts_of(text: str, agent_text: str, goal: UserGoal, phrases: Phrases) -> lis
     A yes is one to the agent's proposal as far as it names one value for an argument; what the user names
     themselves comes on top.
     """
-    said = _single(text, goal, phrases)
     proposal = read(agent_text, phrases.language, goal.lexicon)
+    nodes = [node for node in plan(goal, phrases)[0] if node.wish.tool == proposal.tool]
+    said = _named(read(text, phrases.language, goal.lexicon).mentions, nodes)
     if _NO.match(text):
         return [{"act": "deny"}, *({"act": "correct", "slot": name, "value": v} for name, v in said.items())]
     if _YES.match(text) and proposal.asks_confirmation:
-        arguments = {**_single(agent_text, goal, phrases), **said}
+        arguments = {**_named(proposal.mentions, nodes), **said}
         return [{"act": "affirm", "tool": proposal.tool, "arguments": arguments}]
     took_no = [k for k, wish in enumerate(goal.wishes) if wish.forbidden and proposal.denies]
     informed: list[Json] = [{"act": "inform", "slot": name, "value": value} for name, value in said.items()]
     return [*({"act": "accept_no", "wish": k} for k in took_no), *informed]
 
 
-def _single(text: str, goal: UserGoal, phrases: Phrases) -> dict[str, Json]:
+def _named(mentions: Mapping[str, tuple[Json, ...]], nodes: Iterable[Node]) -> dict[str, Json]:
     """The arguments of which a text names a value: all of them for a list, else the only one."""
-    named = read(text, phrases.language, goal.lexicon).mentions.items()
-    return {
-        name: list(v) if name.endswith("_ids") else v[0]
-        for name, v in named
-        if name.endswith("_ids") or len(v) == 1
+    parts = {leaf for node in nodes for leaf, name in node.owners.items() if leaf != name}
+    named = {
+        name: list(values) if name.endswith("_ids") else values[0]
+        for name, values in mentions.items()
+        if name not in parts and (name.endswith("_ids") or len(values) == 1)
     }
+    return {**named, **_named_objects(mentions, nodes)}
+
+
+def _named_objects(mentions: Mapping[str, tuple[Json, ...]], nodes: Iterable[Node]) -> dict[str, Json]:
+    """Lists of objects of which a text names all values of a member: those wanted, if they are only one.
+
+    What belongs together in an object cannot be told from the text.
+    """
+    found: dict[str, list[Json]] = {}
+    for node in nodes:
+        for arguments, leaves in zip(node.wish.accepted, node.leaves, strict=True):
+            for name, value in arguments.items():
+                named = [leaf for leaf, owner in node.owners.items() if owner == name != leaf]
+                named = [leaf for leaf in named if leaf in mentions]
+                if named and all(set(leaves[leaf]) == set(mentions[leaf]) for leaf in named):
+                    found.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in found.items() if all(value == values[0] for value in values)}

@@ -2,10 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
 from tool_envs.simulators.goal import Value
+
+_COUNTED = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+NUMBER_WORDS: Mapping[str, int] = MappingProxyType(
+    {"no": 0, "none": 0, "zero": 0} | {word: number for number, word in enumerate(_COUNTED, start=1)}
+)
+"""Small numbers as words."""
+NUMBER = rf"(?<![\w.,$-])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+"""A pattern of a number of things, in a group."""
 
 
 class Verb(msgspec.Struct, frozen=True, eq=False):
@@ -53,6 +62,8 @@ class Language(msgspec.Struct, frozen=True, eq=False):
         ids: A word with a digit in it that is an id; the groups are the keys of `kinds`.
         kinds: Group of `ids` -> which kind of id it is.
         values: Values that every user of the domain understands, beside the lexicon of their goal.
+        numbers: Argument that is a number -> how it is named; the first group that fits holds the number, in
+            digits or as a word.
     """
 
     domain: str
@@ -67,6 +78,7 @@ class Language(msgspec.Struct, frozen=True, eq=False):
     ids: re.Pattern[str]
     kinds: Mapping[str, IdPattern]
     values: Mapping[str, tuple[Value, ...]]
+    numbers: Mapping[str, re.Pattern[str]]
 
 
 def groups(table: Mapping[str, str]) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tool_envs.messages import Json
 from tool_envs.simulators.goal import Value
-from tool_envs.simulators.language import Language
+from tool_envs.simulators.language import NUMBER_WORDS, Language
 from tool_envs.simulators.sentences import Sentence
 
 _WORD_WITH_DIGIT = re.compile(r"\b[a-z_]*+\d\w*")
@@ -49,11 +49,13 @@ def ids_in(words: str, language: Language) -> Iterator[Id]:
 def mentions_in(
     words: str, ids: Iterable[Id], language: Language, lexicon: Mapping[str, tuple[Value, ...]]
 ) -> dict[str, tuple[Json, ...]]:
-    """Slot -> the values of it that a text names, in order: ids, and values of lexicon and language."""
+    """Leaf -> the values of it that a text names, in order: ids, numbers, values of lexicon and language."""
     found: list[_Mention] = []
     for one in ids:
         slots = _slots_of_id(one, language, lexicon)
         found.extend(_Mention(one.start, one.end, slot, one.value) for slot in slots)
+    for slot, pattern in language.numbers.items():
+        found.extend(_Mention(*number.span(), slot, _number(number)) for number in pattern.finditer(words))
     for slot, values in chain(language.values.items(), lexicon.items()):
         for value in values:
             for form in _forms_of(value):
@@ -70,11 +72,17 @@ def _slots_of_id(one: Id, language: Language, lexicon: Mapping[str, tuple[Value,
     return knowing or [slots[0]]
 
 
+def _number(found: re.Match[str]) -> int:
+    """The number in a match of `Language.numbers`."""
+    text = next(filter(None, found.groups()))
+    return NUMBER_WORDS[text] if text in NUMBER_WORDS else int(text.replace(",", ""))
+
+
 @lru_cache(maxsize=65_536)
 def _forms_of(value: Value) -> tuple[str, ...]:
-    """The forms of a value, and the value itself."""
+    """The forms of a value, or the value itself."""
     itself = (value.value.lower(),) if isinstance(value.value, str) else ()
-    return tuple(filter(None, dict.fromkeys((*value.forms, *itself))))
+    return tuple(filter(None, dict.fromkeys(value.forms or itself)))
 
 
 def _spans_of(form: str, words: str) -> Iterator[tuple[int, int]]:

@@ -24,7 +24,8 @@ class Phrases(msgspec.Struct, frozen=True, dict=True):
 
     Attributes:
         language: Whose sentences these are, and how they are read.
-        slots: What an agent may ask a user for -> the arguments of tools that it fills.
+        slots: What an agent may ask a user for -> the arguments of tools that it fills, or the members of
+            objects in them (see `leaves`).
         questions: Slot -> what the agent asks for: "your email address".
         nouns: Slot -> what the user calls their answer: "my email address".
         wants: Slot -> how the user says which value they want, adding it to a yes or correcting the agent.
@@ -35,7 +36,8 @@ class Phrases(msgspec.Struct, frozen=True, dict=True):
         refusals: Kind of wish -> what cannot be done: "cancel this order".
         reasons: Why not: code -> clause.
         identity: Slots that say who the user is.
-        identifying: Arguments that tell which record or thing is meant.
+        introduction: Those of them that a user tells who is only asked to identify themselves.
+        identifying: Arguments, or members in them, that tell which record or thing is meant.
         look_alikes: Groups of writes that people call by the same words.
         conditions: What a user may demand of every reply -> how they say it.
     """
@@ -52,13 +54,14 @@ class Phrases(msgspec.Struct, frozen=True, dict=True):
     refusals: dict[str, str]
     reasons: dict[str, str]
     identity: frozenset[str]
+    introduction: tuple[str, ...]
     identifying: frozenset[str]
     look_alikes: tuple[frozenset[str], ...]
     conditions: dict[str, Pool]
 
     @cached_property
-    def slot_of_argument(self) -> dict[str, str]:
-        """Argument -> its slot; rather one of the wish than one that says who the user is."""
+    def slot_of_leaf(self) -> dict[str, str]:
+        """Argument or member -> its slot; rather one of the wish than one that says who the user is."""
         own_last = sorted(self.slots, key=lambda slot: slot not in self.identity)
         return {name: slot for slot in own_last for name in self.slots[slot]}
 

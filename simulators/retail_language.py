@@ -170,4 +170,5 @@ RETAIL = Language(
             )
         }
     ),
+    numbers=MappingProxyType({}),
 )

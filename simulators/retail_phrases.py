@@ -188,6 +188,7 @@ RETAIL_PHRASES = Phrases(
         "no_tool": "that is outside of what I may do",
     },
     identity=frozenset({"email", "name", "zip", "user_id"}),
+    introduction=("email", "name", "zip"),
     identifying=frozenset({"order_id", "item_ids", "new_item_ids", "user_id", *_ADDRESS}),
     look_alikes=(frozenset({"exchange_delivered_order_items", "modify_pending_order_items"}),),
     conditions={

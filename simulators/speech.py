@@ -9,16 +9,18 @@ from tool_envs.simulators.agenda_core import Step
 from tool_envs.simulators.agenda_plan import Node, wish_act
 from tool_envs.simulators.comparing import (
     Mentions,
-    arguments_of,
     chosen,
     common,
+    common_argument,
+    leaves_in,
     named_values,
+    parts_of,
     said_as,
     slot_of,
-    wish_slots,
-    wrong_arguments,
+    slots_of,
+    wrong_leaves,
 )
-from tool_envs.simulators.goal import UserGoal, Wish
+from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.hearing import Understood
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.user_voice import Said
@@ -65,14 +67,25 @@ def moves_of(
 
 def _bring_up(node: Node, phrases: Phrases) -> Act:
     """The wish, and what its opening tells: it is made of the words for all its slots."""
-    wish, everything = node.wish, (1 << len(node.wish.accepted)) - 1
     told: dict[str, Json] = {}
-    for slot, words in wish.words.items():
-        names = [name for name in arguments_of(wish) if slot_of(name, phrases) == slot]
-        values = {name: common(wish, name, everything) for name in names}
-        told |= {name: value for name, value in values.items() if value is not None} or {slot: words}
-    act = wish_act(wish, node.number, node.asks)
+    for slot, words in node.wish.words.items():
+        told |= _told(slot, node, phrases) or {slot: words}
+    act = wish_act(node.wish, node.number, node.asks)
     return {**act, "told": told} if told else act
+
+
+def _told(slot: str, node: Node, phrases: Phrases) -> dict[str, Json]:
+    """What the words for a slot tell: arguments, or parts of those that are not told as a whole."""
+    everything = (1 << len(node.leaves)) - 1
+    told: dict[str, Json] = {}
+    for leaf in leaves_in(slot, node, phrases):
+        owner = node.owners[leaf]
+        parts = [slot_of(each, phrases) for each, name in node.owners.items() if name == owner]
+        if all(part in node.wish.words for part in parts):
+            told[owner] = common_argument(node, owner, everything)
+        else:
+            told[leaf] = common(node, leaf, everything)
+    return {name: value for name, value in told.items() if value is not None}
 
 
 class _Speaker(NamedTuple):
@@ -108,31 +121,29 @@ class _Speaker(NamedTuple):
     def _sets(self) -> int:
         return self.step.state.sets
 
-    @property
-    def _wish(self) -> Wish:
-        return self.before.wish
-
     def _said(self, slot: str) -> str:
-        return said_as(self._wish, slot, self._sets, self.goal, self.phrases)
+        return said_as(self.before, slot, self._sets, self.goal, self.phrases)
 
     def _narrowed(self) -> list[str]:
         """Slots in which the user has changed their mind."""
-        everything = (1 << len(self._wish.accepted)) - 1
+        everything = (1 << len(self.before.leaves)) - 1
         if self._sets == everything:
             return []
-        slots = wish_slots(self._wish, self.phrases)
+        slots = slots_of(self.before, self.phrases)
         return [
-            s for s in slots if self._said(s) != said_as(self._wish, s, everything, self.goal, self.phrases)
+            s for s in slots if self._said(s) != said_as(self.before, s, everything, self.goal, self.phrases)
         ]
 
     def _affirm(self) -> Iterator[tuple[Act | None, Said | None]]:
         """A yes to what was proposed, with what the user adds to it."""
-        arguments, added = _scope(
-            self._wish, self.mentions, self.agrees & self._sets, self.goal, self.phrases
-        )
-        yield {"act": "affirm", "tool": self._wish.tool, "arguments": arguments}, ("affirm", "", "")
+        arguments, added = self._agreed()
+        yield {"act": "affirm", "tool": self.before.wish.tool, "arguments": arguments}, ("affirm", "", "")
         for slot in added:
             yield None, ("add", slot, self._said(slot))
+
+    def _agreed(self) -> tuple[dict[str, Json], list[str]]:
+        sets = self.agrees & self._sets
+        return _scope(self.before, self.mentions, sets, self.goal, self.phrases)
 
     def _inform(self) -> Iterator[tuple[Act | None, Said | None]]:
         """Answers to all that was asked, but for what a yes or a correction in the same turn says anyway."""
@@ -143,72 +154,74 @@ class _Speaker(NamedTuple):
 
     def _told_anyway(self) -> set[str]:
         if self.step.moves & core.AFFIRM:
-            return set(
-                _scope(self._wish, self.mentions, self.agrees & self._sets, self.goal, self.phrases)[1]
-            )
+            return set(self._agreed()[1])
         if self.step.moves & core.CORRECT:
-            return {slot_of(name, self.phrases) for name in self._wrong()}
+            return {slot_of(leaf, self.phrases) for leaf in self._wrong()}
         return set()
 
     def _answer(self, slot: str) -> Iterator[tuple[Act | None, Said | None]]:
-        of_wish = slot not in self.phrases.identity and slot in wish_slots(self._wish, self.phrases)
+        of_wish = slot not in self.phrases.identity and slot in slots_of(self.before, self.phrases)
         words = self._said(slot) if of_wish else ""
         known = words or self.goal.knows.get(slot, "")
         if not known:
             yield {"act": "unknown", "slot": slot}, ("unknown", slot, "")
             return
         yield None, ("inform", slot, known)
-        for name in self._names(slot) if words else [slot]:
-            value = common(self._wish, name, self._sets) if words else None
+        for name in leaves_in(slot, self.before, self.phrases) if words else [slot]:
+            value = common(self.before, name, self._sets) if words else None
             about = {"wish": self.before.number} if words else {}
             yield {"act": "inform", "slot": name, "value": known if value is None else value, **about}, None
 
-    def _names(self, slot: str) -> list[str]:
-        return [name for name in arguments_of(self._wish) if slot_of(name, self.phrases) == slot]
-
     def _wrong(self) -> list[str]:
-        return wrong_arguments(self._wish, self.mentions, self._sets)
+        return wrong_leaves(self.before, self.mentions, self._sets)
 
     def _correct(self, shade: str) -> Iterator[tuple[Act | None, Said | None]]:
         """What the user wants where the proposal says something else."""
+        told: set[str] = set()
         said: set[str] = set()
-        for name in self._wrong():
-            slot = slot_of(name, self.phrases)
+        for leaf in self._wrong():
+            slot, name = slot_of(leaf, self.phrases), self.before.owners[leaf]
             words = self._said(slot)
             if words:
-                value = common(self._wish, name, self._sets)
+                value = common_argument(self.before, name, self._sets)
                 act = {"act": "correct", "slot": name, "value": words if value is None else value}
-                yield act, None if slot in said else (shade, slot, words)
+                yield None if name in told else act, None if slot in said else (shade, slot, words)
+                told.add(name)
                 said.add(slot)
 
 
 def _scope(
-    wish: Wish, mentions: Mentions, sets: int, goal: UserGoal, phrases: Phrases
+    node: Node, mentions: Mentions, sets: int, goal: UserGoal, phrases: Phrases
 ) -> tuple[dict[str, Json], list[str]]:
     """What a yes is about: the arguments that were named or that the user adds, and the slots that they add.
 
     A part of a list is completed, when the user can say what the whole is.
     """
-    arguments: dict[str, Json] = {}
+    agreed: set[str] = set()
+    in_part: set[str] = set()
     added: list[str] = []
-    accepted = chosen(wish, sets)
-    for slot in wish_slots(wish, phrases):
-        names = [name for name in arguments_of(wish) if slot_of(name, phrases) == slot]
-        named = {name: value for name in names if (value := _named(accepted, name, mentions)) is not None}
-        whole = {name: value for name in names if (value := common(wish, name, sets)) is not None}
-        if named and all(_is_whole(value, accepted[0][name]) for name, value in named.items()):
-            arguments |= {name: accepted[0][name] for name in named}
-        elif said_as(wish, slot, sets, goal, phrases):
-            arguments |= whole
+    accepted = chosen(node, sets)
+    for slot in slots_of(node, phrases):
+        leaves = leaves_in(slot, node, phrases)
+        named = {leaf: values for leaf in leaves if (values := _named(accepted, leaf, mentions))}
+        if named and all(values == parts_of(accepted[0][leaf]) for leaf, values in named.items()):
+            agreed |= named.keys()
+        elif said_as(node, slot, sets, goal, phrases):
+            agreed.update(leaves)
             added.append(slot)
-    return arguments, added
+        else:
+            in_part |= named.keys()
+    return _arguments_of(agreed, in_part, node, sets), added
 
 
-def _named(accepted: list[dict[str, Json]], name: str, mentions: Mentions) -> set[Json] | None:
-    """The wanted values that were named; None when there are none."""
-    mention = mentions.get(name)
-    return (mention and accepted and named_values(accepted[0][name], mention)) or None
+def _named(accepted: list[dict[str, Json]], leaf: str, mentions: Mentions) -> set[Json]:
+    """The wanted values that were named."""
+    mention = mentions.get(leaf)
+    return named_values(accepted[0][leaf], mention) if mention and accepted else set()
 
 
-def _is_whole(named: set[Json], value: Json) -> bool:
-    return named == (set(value) if isinstance(value, list | tuple) else {value})
+def _arguments_of(agreed: set[str], in_part: set[str], node: Node, sets: int) -> dict[str, Json]:
+    """The arguments of which something was agreed, and nothing only in part."""
+    names = {node.owners[leaf] for leaf in agreed} - {node.owners[leaf] for leaf in in_part}
+    values = {name: common_argument(node, name, sets) for name in node.wish.accepted[0] if name in names}
+    return {name: value for name, value in values.items() if value is not None}
