@@ -13,6 +13,8 @@ from tool_envs.retail.wishes import Shopper
 from tool_envs.retail.wishes.planned import option_text
 from tool_envs.service.clerk import Action, Clerk, call_of, say
 
+_PRODUCT_LIST = "list_all_product_types"
+
 
 class RetailClerk(Clerk):
     """The oracle at one step of an episode in the store.
@@ -38,37 +40,18 @@ class RetailClerk(Clerk):
         return say(self.voice.ask(["email"] if "email" in self.goal.knows else ["name", "zip"]))
 
     def look_up(self) -> Action | None:
-        """The profile, then orders, then products."""
-        read = self.progress.read
-        if self.progress.user_id not in read:
+        """The profile, then what the wish is about; ids of products that are asked about stand in a list."""
+        if self.progress.user_id not in self.progress.read:
             return call_of("get_user_details", user_id=self.progress.user_id)
-        for record in self._needed():
-            if record not in read:
-                if record.startswith("#"):
-                    return call_of("get_order_details", order_id=record)
-                if not self._is_in_an_order() and "list_all_product_types" not in read:
-                    return call_of("list_all_product_types")
-                return call_of("get_product_details", product_id=record)
-        return None
-
-    def _needed(self) -> list[str]:
-        """Ids of the orders and products behind the wish, orders first."""
-        needed = [*self.wish.evidence]
-        if self.wish.otherwise:
-            needed += [arguments["order_id"] for arguments in self.wish.otherwise.accepted]
-        for arguments in self.wish.accepted[:1]:
-            needed += [arguments["order_id"]] if "order_id" in arguments else []
-            if "new_item_ids" in arguments:
-                needed += [self._product_id(item) for item in arguments["item_ids"]]
-        return sorted(dict.fromkeys(needed))
-
-    def _is_in_an_order(self) -> bool:
-        """The product stands in an order of the customer, where its id is to be seen."""
-        return bool(self.wish.accepted or self.wish.otherwise)
-
-    def _product_id(self, item_id: str) -> str:
-        catalog = self.base.catalog
-        return catalog.products[catalog.variants[catalog.variant_codes[item_id]].product].product_id
+        action = super().look_up()
+        if (
+            action
+            and self.wish.fact
+            and "product_id" in action["arguments"]
+            and _PRODUCT_LIST not in self.progress.read
+        ):
+            return call_of(_PRODUCT_LIST)
+        return action
 
     def reason_against(self) -> str:
         """From the status of the order, mostly."""

@@ -11,7 +11,7 @@ from tool_envs.consent import covering
 from tool_envs.episode import Episode
 from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
 from tool_envs.service.desk import Desk, goal_of
-from tool_envs.service.progress import Progress, follow
+from tool_envs.service.progress import Progress, follow, read_key
 from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import UserGoal, Wish
 
@@ -41,10 +41,6 @@ class Clerk:
         """Find the customer with what they said, or ask for it; None: it is known who they are."""
         raise NotImplementedError
 
-    def look_up(self) -> Action | None:
-        """The next record that is needed and was not looked up; None: all were."""
-        raise NotImplementedError
-
     def reason_against(self) -> str:
         """Why a forbidden wish cannot be fulfilled: a code of the phrases."""
         raise NotImplementedError
@@ -54,6 +50,14 @@ class Clerk:
         raise NotImplementedError
 
     # --- What to do
+
+    def look_up(self) -> Action | None:
+        """The next thing behind the wish that was not looked up; None: all was."""
+        for call in self.episode.task.actions:
+            key = read_key(call)
+            if key in self.wish.evidence and key not in self.progress.read:
+                return as_action(call)
+        return None
 
     def decide(self) -> Action:
         """The next action."""

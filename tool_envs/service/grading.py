@@ -118,13 +118,9 @@ class Grader:
         goal, progress = self._read(episode)
         reached = [bool(progress.user_id)]
         for index, wish in enumerate(goal.wishes):
-            looked_up = progress.read.issuperset(self._records(wish))
+            looked_up = progress.read.issuperset(wish.evidence)
             reached += [looked_up, self._is_served(goal, progress, index)]
         return sum(reached) / len(reached)
-
-    def _records(self, wish: Wish) -> set[str]:
-        changed = [arguments.get(self.desk.record) for arguments in wish.accepted[:1]]
-        return {*wish.evidence, *filter(None, changed)}
 
     def _is_served(self, goal: UserGoal, progress: Progress, index: int) -> bool:
         wish = goal.wishes[index]

@@ -16,8 +16,7 @@ class Progress:
 
     Attributes:
         user_id: The customer who was found; empty: nobody yet.
-        read: Ids of the records that were looked up, and names of the tools that read.
-        looked_up: Calls that read and succeeded.
+        read: Keys of the calls that read something, see `read_key`.
         told: Slot -> what the user said of themselves.
         index: Number of the wish that was brought up last.
         wish: That wish, or what they want instead of it.
@@ -33,7 +32,6 @@ class Progress:
     wish: Wish
     user_id: str = ""
     read: set[str] = field(default_factory=set)
-    looked_up: list[ToolCall] = field(default_factory=list)
     told: dict[str, str] = field(default_factory=dict)
     index: int = 0
     corrections: dict[str, Json] = field(default_factory=dict)
@@ -97,6 +95,11 @@ def _find_wish(wish: Wish, act: dict[str, Json]) -> Wish:
     return found[0] if found else wish
 
 
+def read_key(call: ToolCall) -> str:
+    """What a call looks up: its arguments in order of their names, or without any the tool itself."""
+    return " ".join(str(call.arguments[name]) for name in sorted(call.arguments)) or call.name
+
+
 def alternatives(wish: Wish) -> Iterable[Wish]:
     """A wish and what is wanted instead of it, in order."""
     while True:
@@ -114,5 +117,4 @@ def _learn_call(progress: Progress, desk: Desk, event: Called) -> None:
         progress.yeses = used(progress.yeses, call, desk.pairs)
         progress.unreported = True
     else:
-        progress.looked_up.append(call)
-        progress.read |= {call.name, *map(str, call.arguments.values())}
+        progress.read.add(read_key(call))

@@ -67,4 +67,6 @@ def once(clerk: Clerk, tool: str, arguments: Mapping[str, Json]) -> Action | Non
 
 def is_ready(clerk: Clerk) -> bool:
     """All that the write needs is known, and it was not made."""
-    return not (clerk.identify() or clerk.look_up()) and bool(clerk.wish.tool) and not clerk.is_done()
+    if clerk.identify() or clerk.look_up():
+        return False
+    return bool(clerk.wish.tool) and not clerk.wish.forbidden and not clerk.is_done()

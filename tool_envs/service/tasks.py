@@ -10,9 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import msgspec
+
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.randomness import Draws
+from tool_envs.service.progress import read_key
 from tool_envs.service.wishes import Planned
 from tool_envs.simulators.goal import Trait, UserGoal, Value, Wish
 from tool_envs.simulators.phrasing import fact_forms
@@ -140,7 +143,7 @@ class GeneratedTasks(Generic[V]):
             wish = self._maker.families[family](visitor)
             if wish is None:
                 return []
-            planned.append(wish)
+            planned.append(wish._replace(wish=_with_evidence(wish.wish, wish.reads)))
         return planned
 
     def _goal(
@@ -167,6 +170,12 @@ class GeneratedTasks(Generic[V]):
             family=family,
             difficulty=difficulty,
         )
+
+
+def _with_evidence(wish: Wish, reads: Sequence[ToolCall]) -> Wish:
+    """The wish, which nobody who did not look these things up can fulfil for sure."""
+    instead = wish.otherwise and _with_evidence(wish.otherwise, reads)
+    return msgspec.structs.replace(wish, evidence=tuple(map(read_key, reads)), otherwise=instead)
 
 
 def _conditions(draws: Draws, wishes: Sequence[Wish], difficulty: int) -> dict[str, Json]:

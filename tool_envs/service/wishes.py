@@ -13,7 +13,7 @@ MAX_ACCEPTED = 6
 
 
 class Planned(NamedTuple):
-    """A wish, the records that must be read for it, and the write that fulfils it."""
+    """A wish, the calls that look up what it is about (they become its evidence), and the write for it."""
 
     wish: Wish
     reads: tuple[ToolCall, ...]

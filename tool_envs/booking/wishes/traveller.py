@@ -132,7 +132,7 @@ class Traveller:
         ]
 
     def take_method(self, price: int) -> int | None:
-        """A credit or gift card that can pay a price in cents (below 0: a refund); None when there is none."""
+        """A credit or gift card that can pay a price in cents (below 0: a refund); None: there is none."""
         fitting = [*self.numbers(CREDIT_CARD)]
         if not self._balance_taken:
             fitting += [number for number in self.numbers(GIFT_CARD) if self.row.balance[number] >= price]

@@ -29,7 +29,6 @@ def _forbid(
         {"order": words["order_id"], **fields},
         words=words,
         forbidden=True,
-        evidence=(shopper.order_id(order),),
     )
     return Planned(wish, (read_order(shopper, order),))
 

@@ -14,15 +14,14 @@ def question(shopper: Shopper) -> Planned | None:
     return shopper.draws.pick((_ask_total, _ask_status, _ask_cheapest, _ask_count))(shopper)
 
 
-def _ask(fact: Fact, evidence: str, words: dict[str, str], read: ToolCall) -> Planned:
-    wish = Wish(kind="question", opening=fact.question, fact=fact, words=words, evidence=(evidence,))
-    return Planned(wish, (read,))
+def _ask(fact: Fact, words: dict[str, str], read: ToolCall) -> Planned:
+    return Planned(Wish(kind="question", opening=fact.question, fact=fact, words=words), (read,))
 
 
 def _ask_order(shopper: Shopper, order: Order, kind: str, value: Json, question: str) -> Planned:
     words = shopper.order_words(order)
     fact = Fact(kind, value, question.format(order=words))
-    return _ask(fact, shopper.order_id(order), {"order_id": words}, read_order(shopper, order))
+    return _ask(fact, {"order_id": words}, read_order(shopper, order))
 
 
 def _ask_total(shopper: Shopper) -> Planned | None:
@@ -52,7 +51,7 @@ def _ask_status(shopper: Shopper) -> Planned | None:
 def _ask_product(product: Product, kind: str, value: int, question: str) -> Planned:
     name = product.name.lower()
     fact = Fact(kind, value, question.format(name=name))
-    return _ask(fact, product.product_id, {"item": f"the {name}"}, read_product(product))
+    return _ask(fact, {"item": f"the {name}"}, read_product(product))
 
 
 def _ask_cheapest(shopper: Shopper) -> Planned | None:

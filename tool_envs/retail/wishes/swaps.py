@@ -131,7 +131,6 @@ def _exchange_or_return(shopper: Shopper) -> Planned | None:
         fields,
         words=words,
         forbidden=True,
-        evidence=(product.product_id,),
         otherwise=instead.wish,
     )
     return Planned(wish, (*instead.reads, read_product(product)), instead.writes)
