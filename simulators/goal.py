@@ -45,8 +45,11 @@ class Wish(msgspec.Struct, frozen=True):
     Attributes:
         kind: The family, as the language file of the domain knows it (`cancel`, `exchange`, `question` ...).
         tool: The write that fulfils it; empty when there is none (a question, a wish that the rules forbid).
-        accepted: Every set of arguments with which that write is right; all have what the user insists on.
+        accepted: Every set of arguments with which that write is right; all have what the user insists on,
+            and the same names, also in objects. No two arguments have a member of the same name.
         words: Slot -> how the user says what they want in it ("my PayPal account").
+        means: Slot -> the value that its words stand for, where it is no argument of the write
+            (`{"reason": "weather"}`).
         opening: How they bring it up, a whole sentence made from `words`.
         fact: What they must be told, for a question.
         forbidden: The rules forbid it: a no is the right answer.
@@ -58,6 +61,7 @@ class Wish(msgspec.Struct, frozen=True):
     tool: str = ""
     accepted: tuple[dict[str, Json], ...] = ()
     words: dict[str, str] = {}
+    means: dict[str, Json] = {}
     opening: str = ""
     fact: Fact | None = None
     forbidden: bool = False

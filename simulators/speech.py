@@ -69,7 +69,7 @@ def _bring_up(node: Node, phrases: Phrases) -> Act:
     """The wish, and what its opening tells: it is made of the words for all its slots."""
     told: dict[str, Json] = {}
     for slot, words in node.wish.words.items():
-        told |= _told(slot, node, phrases) or {slot: words}
+        told |= _told(slot, node, phrases) or {slot: node.wish.means.get(slot, words)}
     act = wish_act(node.wish, node.number, node.asks)
     return {**act, "told": told} if told else act
 
@@ -160,17 +160,25 @@ class _Speaker(NamedTuple):
         return set()
 
     def _answer(self, slot: str) -> Iterator[tuple[Act | None, Said | None]]:
-        of_wish = slot not in self.phrases.identity and slot in slots_of(self.before, self.phrases)
-        words = self._said(slot) if of_wish else ""
+        words = self._said(slot) if slot not in self.phrases.identity else ""
         known = words or self.goal.knows.get(slot, "")
         if not known:
             yield {"act": "unknown", "slot": slot}, ("unknown", slot, "")
             return
         yield None, ("inform", slot, known)
-        for name in leaves_in(slot, self.before, self.phrases) if words else [slot]:
-            value = common(self.before, name, self._sets) if words else None
-            about = {"wish": self.before.number} if words else {}
-            yield {"act": "inform", "slot": name, "value": known if value is None else value, **about}, None
+        told = self._meant(slot, words) if words else {slot: known}
+        about = {"wish": self.before.number} if words else {}
+        yield from (
+            ({"act": "inform", "slot": name, "value": value, **about}, None) for name, value in told.items()
+        )
+
+    def _meant(self, slot: str, words: str) -> dict[str, Json]:
+        """What the words for a slot of the wish stand for; themselves where nothing is known of it."""
+        leaves = leaves_in(slot, self.before, self.phrases)
+        if not leaves:
+            return {slot: self.before.wish.means.get(slot, words)}
+        values = {leaf: common(self.before, leaf, self._sets) for leaf in leaves}
+        return {leaf: words if value is None else value for leaf, value in values.items()}
 
     def _wrong(self) -> list[str]:
         return wrong_leaves(self.before, self.mentions, self._sets)

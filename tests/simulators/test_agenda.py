@@ -163,6 +163,20 @@ def test_who_does_not_know_says_so():
     assert turn.acts == ({"act": "unknown", "slot": "email"},)
 
 
+@pytest.mark.parametrize(("means", "value"), [({}, "it was cheaper there"), ({"reason": "price"}, "price")])
+def test_words_that_are_no_argument_are_told_with_what_they_mean(means, value):
+    words = {"order_id": "my last order", "reason": "it was cheaper there"}
+    wish = Wish(
+        kind="cancel", forbidden=True, words=words, means=means, opening="Please cancel my last order."
+    )
+    _, first = talk(goal(wish))
+    _, turn = talk(goal(wish), "Please tell me the reason.")
+
+    assert first.acts[0]["told"]["reason"] == value
+    assert turn.acts == ({"act": "inform", "slot": "reason", "value": value, "wish": 0},)
+    assert "it was cheaper there" in turn.text
+
+
 def test_the_reluctant_give_their_data_when_asked_again():
     user, turn = talk(goal(CANCEL, traits=("reluctant",)), "Could you please provide your email address?")
 
