@@ -20,8 +20,8 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-sweep: $(VENV)/.installed ## The store's laws on 1,000 tasks instead of 100.
-	RETAIL_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/retail/test_retail_tasks.py
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100.
+	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

@@ -10,6 +10,9 @@ __all__ = ["ToolEnv", "ToolEnvsError", "ToolSchema", "load_schema"]
 
 # `ToolEnv` itself refuses steps outside of an episode, so Gymnasium need not.
 gymnasium.register(
+    id="tool_envs/Booking-v0", entry_point="tool_envs.booking.env:BookingEnv", order_enforce=False
+)
+gymnasium.register(
     id="tool_envs/Retail-v0", entry_point="tool_envs.retail.env:RetailEnv", order_enforce=False
 )
 gymnasium.register(

@@ -146,7 +146,9 @@ def _keeps_basic_flights(seen: Seen, call: ToolCall) -> bool:
     if call.name != UPDATE_FLIGHTS:
         return True
     trip = seen.trip(text_argument(call, "reservation_id"))
-    return trip is not None and (not trip.is_basic or flights_of(call.arguments["flights"]) == trip.flights)
+    return trip is not None and (
+        not trip.is_basic or flights_of(call.arguments.get("flights")) == trip.flights
+    )
 
 
 _BASIC_ECONOMY = _about_reservations(

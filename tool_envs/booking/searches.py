@@ -1,9 +1,10 @@
 """The tools that look up flights and airports; like those in `tools`, which lists them."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
-from tool_envs.booking.codes import base_of, departure_row, renderer
+from tool_envs.booking.codes import Renderer, base_of, departure_row, renderer
 from tool_envs.booking.data import BookingBase
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.flights import connecting_day
@@ -11,6 +12,9 @@ from tool_envs.booking.refusals import No
 from tool_envs.booking.rows import AVAILABLE, Departure
 from tool_envs.database import Database
 from tool_envs.toolkit import JsonText
+
+_Itinerary: TypeAlias = tuple[tuple[int, int], ...]
+"""Flight code and day of each flight."""
 
 
 def list_all_airports(database: Database) -> JsonText:
@@ -31,58 +35,84 @@ def get_flight_status(database: Database, flight_number: str, date: str) -> Json
 
 def search_direct_flight(database: Database, origin: str, destination: str, date: str) -> JsonText | No:
     """The flights that can be booked on a date, by time of departure."""
-    base = base_of(database)
-    asked = _asked(base, origin, destination, date)
-    if isinstance(asked, No):
-        return asked
-    start, end, day = asked
-    departures = (departure_row(database, flight, day) for flight in base.routes(start, end))
-    found = [departure for departure in departures if departure.status == AVAILABLE]
-    return JsonText(renderer(base).direct_text(found))
+    return _search(database, origin, destination, date, _direct)
 
 
 def search_onestop_flight(database: Database, origin: str, destination: str, date: str) -> JsonText | No:
     """Connections that can be booked, the first flight on a date: by its departure, then by the second's."""
+    return _search(database, origin, destination, date, _one_stop)
+
+
+class _Kind(NamedTuple):
+    """A kind of search.
+
+    Attributes:
+        timetable: Base, two airports and a day -> all itineraries of this kind, in order.
+        text: Renderer and departures of the itineraries that can be booked -> the answer.
+    """
+
+    timetable: Callable[[BookingBase, int, int, int], Iterator[_Itinerary]]
+    text: Callable[[Renderer, list[tuple[Departure, ...]]], str]
+
+
+class _Listed(NamedTuple):
+    """What there is between two airports on a day.
+
+    Attributes:
+        itineraries: Whether they can be booked or not.
+        keys: Of all departures in them, as in `Database.changed`.
+        text: The answer as long as none of these departures changed.
+    """
+
+    itineraries: tuple[_Itinerary, ...]
+    keys: frozenset[tuple[str, str]]
+    text: str
+
+
+def _search(database: Database, origin: str, destination: str, date: str, kind: _Kind) -> JsonText | No:
     base = base_of(database)
-    asked = _asked(base, origin, destination, date)
-    if isinstance(asked, No):
-        return asked
-    return JsonText(renderer(base).one_stop_text(list(_pairs(database, *asked))))
-
-
-def _asked(base: BookingBase, origin: str, destination: str, date: str) -> tuple[int, int, int] | No:
-    """Codes of both airports, and the day."""
     start, end = base.airport_codes.get(origin), base.airport_codes.get(destination)
     day = base.find_date(date)
     if start is None or end is None:
         return No.AIRPORT_NOT_FOUND
     if start == end:
         return No.SAME_AIRPORT
-    return No.DATE_OUT_OF_RANGE if day is None else (start, end, day)
+    if day is None:
+        return No.DATE_OUT_OF_RANGE
+    listed = _listed(base, kind, start, end, day)
+    changed = not database.changed.keys().isdisjoint(listed.keys)
+    return JsonText(_text(database, kind, listed.itineraries) if changed else listed.text)
 
 
-def _pairs(
-    database: Database, origin: int, destination: int, day: int
-) -> Iterator[tuple[Departure, Departure]]:
-    """The departures of all connections of which both flights can be booked."""
-    for first, second, days in _connections(base_of(database), origin, destination):
-        if day + days < DAYS:
-            pair = departure_row(database, first, day), departure_row(database, second, day + days)
-            if pair[0].status == AVAILABLE and pair[1].status == AVAILABLE:
-                yield pair
+@functools.lru_cache(maxsize=2048)
+def _listed(base: BookingBase, kind: _Kind, start: int, end: int, day: int) -> _Listed:
+    itineraries = tuple(kind.timetable(base, start, end, day))
+    keys = {("departures", base.departure_key(*place)) for places in itineraries for place in places}
+    return _Listed(itineraries, frozenset(keys), _text(Database(base), kind, itineraries))
 
 
-@functools.lru_cache(maxsize=1024)
-def _connections(base: BookingBase, origin: int, destination: int) -> tuple[tuple[int, int, int], ...]:
-    """First flight, second flight, and how many days after the first the second leaves, in order of time."""
+def _text(database: Database, kind: _Kind, itineraries: Iterable[_Itinerary]) -> str:
+    """The answer with those that can be booked."""
+    rows = (tuple(departure_row(database, *place) for place in places) for places in itineraries)
+    found = [departures for departures in rows if all(each.status == AVAILABLE for each in departures)]
+    return kind.text(renderer(base_of(database)), found)
+
+
+def _direct_flights(base: BookingBase, start: int, end: int, day: int) -> Iterator[_Itinerary]:
+    return (((flight, day),) for flight in base.routes(start, end))
+
+
+def _connections(base: BookingBase, start: int, end: int, day: int) -> Iterator[_Itinerary]:
+    """Sorted by the time of the first flight, then of the second, then by their codes."""
+    pairs = base.connections(start, end)
+    timed = ((first, second, connecting_day(base.flights, first, day, second)) for first, second in pairs)
     departure = base.flights.departure
-    pairs = base.connections(origin, destination)
-    timed = ((connecting_day(base.flights, first, 0, second), first, second) for first, second in pairs)
-    return tuple(
-        (first, second, days)
-        for _, days, _, first, second in sorted(
-            (departure[first], days, departure[second], first, second)
-            for days, first, second in timed
-            if days >= 0
-        )
-    )
+    for first, second, second_day in sorted(
+        timed, key=lambda pair: (departure[pair[0]], pair[2], departure[pair[1]], pair[0], pair[1])
+    ):
+        if day <= second_day < DAYS:
+            yield (first, day), (second, second_day)
+
+
+_direct = _Kind(_direct_flights, lambda look, found: look.direct_text(first for (first,) in found))
+_one_stop = _Kind(_connections, lambda look, found: look.one_stop_text(found))

@@ -92,8 +92,10 @@ def look(seen: Seen, event: Event) -> Seen:
 
 
 def flights_of(flights: Json) -> tuple[tuple[str, str], ...]:
-    """Number and date of each flight of an argument or a reservation."""
-    return tuple((flight["flight_number"], flight["date"]) for flight in flights)
+    """Number and date of each flight of an argument or a reservation; none of what is no list of flights."""
+    if not isinstance(flights, list) or not all(isinstance(flight, dict) for flight in flights):
+        return ()
+    return tuple((flight.get("flight_number"), flight.get("date")) for flight in flights)
 
 
 def _trip(reservation: Mapping[str, Json]) -> Trip:

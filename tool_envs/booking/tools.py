@@ -2,6 +2,7 @@
 
 Each takes the database and the parameters of its schema, under one name for all versions, and answers a row,
 a JSON value or a reason to refuse. `toolkit` renders rows and renames parameters for a schema version.
+A number may come as 2.0, which to JSON Schema is an integer too; `int` makes it one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -44,9 +45,6 @@ Answer: TypeAlias = Reservation | Customer | JsonText | dict[str, Json] | No
 """A row to be rendered, a JSON value, or why not."""
 
 _DOLLAR = 100  # cents
-_NO_DEPARTURE = Departure(
-    flight=-1, day=-1, status=CALLED_OFF, seats=[0] * len(CABINS), price=[0] * len(CABINS)
-)
 
 
 def calculate(database: Database, expression: str) -> Answer:  # noqa: ARG001 - all tools are called alike
@@ -106,8 +104,9 @@ def book_reservation(
     wanted.origin, wanted.destination = start, end
     wanted.round_trip, wanted.cabin = FLIGHT_TYPES.index(flight_type), CABINS.index(cabin)
     wanted.passengers, wanted.insurance = len(people), YES_NO.index(insurance)
-    wanted.total_bags, wanted.nonfree_bags = total_baggages, nonfree_baggages
-    status, seats = _set_flights(database, wanted, flights)
+    wanted.total_bags, wanted.nonfree_bags = int(total_baggages), int(nonfree_baggages)
+    departures = _set_flights(database, wanted, flights)
+    status, seats = _status(departures), _seats(departures, wanted.cabin)
     _set_payments(base, wanted, found, payments)
     if refused := writes.guard_book(wanted, found, base.flights, status, seats, len(set(people))):
         return No(refused)
@@ -123,7 +122,7 @@ def cancel_reservation(database: Database, reservation_id: str) -> Answer:
     found: Reservation | None = database.get("reservations", reservation_id)
     if found is None:
         return No.RESERVATION_NOT_FOUND
-    if refused := writes.guard_cancel(found, _statuses(database, found)):
+    if refused := writes.guard_cancel(found, _status(_departures(database, found))):
         return No(refused)
     trip, customer = _copies(database, found)
     writes.apply_cancel(trip, customer)
@@ -140,9 +139,10 @@ def update_reservation_flights(
         return No.RESERVATION_NOT_FOUND
     new, customer = _copies(database, old)
     new.cabin = CABINS.index(cabin)
-    status, seats = _set_flights(database, new, flights)
+    departures = _set_flights(database, new, flights)
+    status, seats = _status(departures), _seats(departures, new.cabin)
     keep_prices(old, new)
-    base, old_status = base_of(database), _statuses(database, old)
+    base, old_status = base_of(database), _status(_departures(database, old))
     method = method_code(base, customer, payment_id)
     if refused := writes.guard_change_flights(
         old, new, customer, base.flights, old_status, status, seats, method
@@ -163,9 +163,10 @@ def update_reservation_baggages(
         return No.RESERVATION_NOT_FOUND
     trip, customer = _copies(database, found)
     method = method_code(base_of(database), customer, payment_id)
-    if refused := writes.guard_add_bags(trip, customer, total_baggages, nonfree_baggages, method):
+    total, nonfree = int(total_baggages), int(nonfree_baggages)
+    if refused := writes.guard_add_bags(trip, customer, total, nonfree, method):
         return No(refused)
-    writes.apply_add_bags(trip, customer, total_baggages, nonfree_baggages, method)
+    writes.apply_add_bags(trip, customer, total, nonfree, method)
     return _put(database, trip, customer)
 
 
@@ -194,7 +195,7 @@ def send_certificate(database: Database, user_id: str, amount: int) -> Answer:
     if refused := writes.guard_send_certificate(found):
         return No(refused)
     customer = found.copy()
-    writes.apply_send_certificate(customer, amount * _DOLLAR)
+    writes.apply_send_certificate(customer, int(amount) * _DOLLAR)
     database.put("customers", user_id, customer)
     return customer
 
@@ -248,25 +249,38 @@ def _empty_reservation(customer: Customer) -> Reservation:
     )
 
 
-def _set_flights(
-    database: Database, trip: Reservation, flights: list[dict[str, str]]
-) -> tuple[list[int], list[int]]:
-    """Give a reservation flights at today's prices.
-
-    Returns:
-        Status and free seats of the departure of each segment, in the reservation's cabin.
-    """
-    base = base_of(database)
-    codes = [_code(base.find_flight(each["flight_number"])) for each in flights]
-    days = [_code(base.find_date(each["date"])) for each in flights]
-    departures = [
-        departure_row(database, code, day) if code >= 0 and day >= 0 else _NO_DEPARTURE
-        for code, day in zip(codes, days, strict=True)
-    ]
-    trip.segments = len(flights)
-    trip.flight, trip.day = padded(codes, MAX_SEGMENTS, -1), padded(days, MAX_SEGMENTS, -1)
+def _set_flights(database: Database, trip: Reservation, flights: list[dict[str, str]]) -> list[Departure]:
+    """Give a reservation flights at today's prices; answers their departures."""
+    departures = [_departure(database, **each) for each in flights]
+    trip.segments = len(departures)
+    trip.flight = padded([each.flight for each in departures], MAX_SEGMENTS, -1)
+    trip.day = padded([each.day for each in departures], MAX_SEGMENTS, -1)
     trip.price = padded([each.price[trip.cabin] for each in departures], MAX_SEGMENTS, 0)
-    return [each.status for each in departures], [each.seats[trip.cabin] for each in departures]
+    return departures
+
+
+def _departure(database: Database, flight_number: str, date: str) -> Departure:
+    """A flight on a date; where there is none such, a row that cannot be booked with -1 for what is unknown."""
+    found: Departure | None = database.get("departures", f"{flight_number} {date}")
+    if found is not None:
+        return found
+    flight, day = base_of(database).find_flight(flight_number), base_of(database).find_date(date)
+    nothing = [0] * len(CABINS)
+    return Departure(
+        flight=-1 if flight is None else flight,
+        day=-1 if day is None else day,
+        status=CALLED_OFF,
+        seats=nothing,
+        price=nothing,
+    )
+
+
+def _status(departures: list[Departure]) -> list[int]:
+    return [each.status for each in departures]
+
+
+def _seats(departures: list[Departure], cabin: int) -> list[int]:
+    return [each.seats[cabin] for each in departures]
 
 
 def _set_payments(
@@ -274,7 +288,7 @@ def _set_payments(
 ) -> None:
     """Give a reservation payments, sorted by method."""
     made = sorted(
-        (method_code(base, customer, each["payment_id"]), each["amount"] * _DOLLAR) for each in payments
+        (method_code(base, customer, each["payment_id"]), int(each["amount"]) * _DOLLAR) for each in payments
     )
     trip.payments = len(made)
     trip.payment_method = padded([method for method, _ in made], MAX_PAYMENTS, 0)
@@ -286,14 +300,9 @@ def _set_passengers(database: Database, trip: Reservation, people: list[Passenge
     trip.passenger = padded(codes, MAX_PASSENGERS, 0)
 
 
-def _code(found: int | None) -> int:
-    return -1 if found is None else found
-
-
-def _statuses(database: Database, trip: Reservation) -> list[int]:
-    """Of the departure of each segment."""
-    places = zip(trip.flight[: trip.segments], trip.day, strict=False)
-    return [departure_row(database, *place).status for place in places]
+def _departures(database: Database, trip: Reservation) -> list[Departure]:
+    """Of each segment."""
+    return [departure_row(database, trip.flight[place], trip.day[place]) for place in range(trip.segments)]
 
 
 def _not_in(other: Reservation, trip: Reservation) -> list[int]:

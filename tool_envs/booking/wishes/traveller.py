@@ -11,6 +11,7 @@ from tool_envs.booking.rows import (
     FLYING,
     GIFT_CARD,
     LANDED,
+    MAX_PASSENGERS,
     Passenger,
     Reservation,
 )
@@ -56,6 +57,13 @@ class Traveller:
         trip = self.draws.pick(fitting)
         self._taken_reservations.add(trip.number)
         return trip
+
+    def take_all_reservations(self) -> bool:
+        """Take note that a wish is about all reservations; False when another one has one of them."""
+        if self._taken_reservations or not self.reservations:
+            return False
+        self._taken_reservations.update(trip.number for trip in self.reservations)
+        return True
 
     def reservation_id(self, trip: Reservation) -> str:
         """The id of one of their reservations."""
@@ -112,7 +120,7 @@ class Traveller:
 
     # --- Passengers
 
-    def party(self, size: int) -> list[Passenger]:
+    def party(self, size: int = MAX_PASSENGERS) -> list[Passenger]:
         """The customer and people whom they saved, so many; fewer when they saved too few."""
         return [self.themselves, *self.base.saved_passengers(self.customer)[: size - 1]]
 

@@ -1,0 +1,42 @@
+"""The airline's tasks: who comes to the desk, what they know, and how they are found."""
+
+import functools
+
+from tool_envs.booking.data import BookingBase
+from tool_envs.booking.wishes import FAMILIES, Traveller, lexicon
+from tool_envs.messages import ToolCall
+from tool_envs.service.tasks import GeneratedTasks, TaskMaker
+
+
+def booking_tasks(base: BookingBase, split: str, difficulty: int | None) -> GeneratedTasks[Traveller]:
+    """The tasks of one split over an airline; raises as `GeneratedTasks` does."""
+    return GeneratedTasks(_maker(base), split, difficulty)
+
+
+def _maker(base: BookingBase) -> TaskMaker[Traveller]:
+    return TaskMaker(
+        domain="booking",
+        seed=base.seed,
+        customers=base.customers,
+        visit=functools.partial(Traveller, base),
+        families=FAMILIES,
+        knows=_knows,
+        identify=_identify,
+        lexicon=lexicon,
+    )
+
+
+def _knows(traveller: Traveller) -> dict[str, str]:
+    """What a customer can say of themselves."""
+    base, customer = traveller.base, traveller.customer
+    first, last = base.name(customer)
+    return {
+        "user_id": traveller.user_id,
+        "name": f"{first} {last}",
+        "email": base.email(customer),
+        "dob": base.dob(customer),
+    }
+
+
+def _identify(traveller: Traveller) -> ToolCall:
+    return ToolCall("get_user_details", {"user_id": traveller.user_id})
