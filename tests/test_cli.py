@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from tool_envs.agents import TRIVIAL
 from tool_envs.cli.app import app
+from tool_envs.cli.demo import OURS
 from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import read_trajectories
 
@@ -157,6 +158,12 @@ def test_play_can_be_left(run):
     assert result.stdout.endswith("You left; the episode has no reward.\n")
 
 
+def rows_of(text):
+    """Agent -> what stands in the other columns of the demo's table."""
+    rows = (line.strip("│").split("│") for line in text.splitlines() if line.startswith("│"))
+    return {agent.strip(): [cell.strip() for cell in cells] for agent, *cells in rows}
+
+
 def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "demo.jsonl").write_text("what an earlier demo left\n")
@@ -166,25 +173,35 @@ def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
     episodes = len(list(read_trajectories(tmp_path / "runs" / "demo.jsonl")))
     assert result.exit_code == 0
     assert "git clone https://github.com/sierra-research/tau-bench" in result.stdout
-    assert all(name in result.stdout for name in TRIVIAL)
+    assert list(rows_of(result.stdout)) == ["solver", *TRIVIAL]
     assert f"{episodes} of {episodes} episodes" in result.stdout
 
 
-def test_demo_plays_tau_bench(run, tau_bench_path):
+def test_demo_plays_our_domains_and_tau_bench_in_one_table(run, tau_bench_path):
     result = run("demo", "--path", str(tau_bench_path))
 
+    rows = rows_of(result.stdout)
     assert result.exit_code == 0
-    for score in (
-        "115/115",
-        "11/115",
-        "7/115",
-        "25/25",
-        "7/25",
-        "100/100",
-        "240 of 240 episodes",
-        "TauBench-v0 airline",
-        "interface: ours",
-        "json.load",
-    ):
-        assert score in result.stdout
+    assert rows.pop("solver") == [*["100/100 1.000"] * len(OURS), "115/115 1.000", "25/25 1.000"]
+    assert {cell for cells in rows.values() for cell in cells[: len(OURS)]} == {"0/100 0.000"}
+    assert rows["silent"][-2:] == ["7/115 0.061", "7/25 0.280"]
+    assert rows["dump"][-2:] == ["11/115 0.096", "7/25 0.280"]
+    assert f"{len(OURS) * 100 + 140} of" in result.stdout
+    for text in ("Retail-v0", "TauBench-v0 retail", "TauBench-v0 airline", "interface: ours", "json.load"):
+        assert text in result.stdout
     assert "git clone" not in result.stdout
+
+
+def test_demo_shows_a_message_in_a_line_and_not_too_many(run, monkeypatch):
+    monkeypatch.setattr("tool_envs.cli.demo._LINES", 4)
+
+    result = run("demo")
+
+    _, *conversations, rest = result.stdout.split("\n\n")
+    assert len(conversations) == len(OURS) + 2
+    for heading, *messages, last in (text.splitlines() for text in conversations):
+        assert ", served by " in heading
+        assert len(messages) == 4
+        assert max(map(len, messages)) <= 120
+        assert last.startswith("... and ")
+    assert "Tasks solved" in rest

@@ -12,21 +12,20 @@ from rich.table import Table
 from rich.text import Text
 
 from tool_envs.agents import TRIVIAL, load_agent
-from tool_envs.cli.screen import Tick, console, progress, show_counts, show_rate, table_of
+from tool_envs.cli.screen import Tick, console, progress, show_rate
 from tool_envs.env import ToolEnv, as_line
 from tool_envs.evaluation import EpisodeResult, Report, evaluate
 from tool_envs.messages import Json, Message
 from tool_envs.trajectory import TrajectoryWriter, read_trajectories, record_episode, replay_each
 
-TAU_BENCH, RETAIL = "tool_envs/TauBench-v0", "tool_envs/Retail-v0"
+TAU_BENCH = "tool_envs/TauBench-v0"
 DOMAINS = ("retail", "airline")
 _NO_DATA = """\
 There is no tau-bench data here, so these are the tasks of the small built-in set.
 tau-bench's own (MIT licence): git clone https://github.com/sierra-research/tau-bench
 and pass the folder as --path, or set TAU_BENCH_PATH."""
-_RETAIL_TASKS = 100
 _ROUNDS = 5
-_WIDTH = 160
+_LINES = 16  # of a conversation that is shown
 _STYLES = {"user": "green", "assistant": "bold", "tool": "dim"}
 
 
@@ -39,6 +38,17 @@ class Slice(NamedTuple):
     tasks: int | None
 
 
+OURS = (Slice("tool_envs/Retail-v0", {"split": "test"}, "oracle", 100),)
+"""What is shown of our own domains."""
+
+
+class Played(NamedTuple):
+    """A slice that was played: the reports, that of the solver first, and the solver's first conversation."""
+
+    reports: list[Report]
+    conversation: list[Message]
+
+
 def demo(
     path: Annotated[
         Path | None, typer.Option(envvar="TAU_BENCH_PATH", help="tau-bench's data; see TauBenchEnv.")
@@ -47,23 +57,23 @@ def demo(
         "runs/demo.jsonl"
     ),
 ) -> None:
-    """Agents serve customers in tau-bench's tasks and in our own: rewards, speed, records, replay."""
+    """Agents serve customers in our own tasks and in tau-bench's: rewards, speed, records, replay."""
     screen = console()
     if path is None:
         screen.print(_NO_DATA)
     tau_bench = [_tau_bench(path, domain) for domain in DOMAINS if _has_domain(path, domain)]
-    retail = Slice(RETAIL, {"split": "test"}, "oracle", _RETAIL_TASKS)
     out.unlink(missing_ok=True)
     with progress("playing and replaying") as tick:
-        shown = [_play(part, out, tick) for part in (*tau_bench, retail)]
+        shown = [_play(part, out, tick) for part in (*OURS, *tau_bench)]
         speed = [_measure(part, _database_files(path, part.kwargs["domain"])) for part in tau_bench]
         met = _replay(out, tick)
-    for (solved, *others), conversation in shown:
-        _show_conversation(solved, conversation)
-        screen.print(_compare_agents([solved, *others]))
+    for played in shown:
+        _show_conversation(played)
+    screen.print()
+    screen.print(_compare_agents([played.reports for played in shown]))
     for line in speed:
         screen.print(line)
-    count = sum(reports[0].episodes for reports, _ in shown)
+    count = sum(played.reports[0].episodes for played in shown)
     screen.print(f"{met} of {count} episodes, replayed from {out}, met every observation and reward.")
 
 
@@ -80,8 +90,8 @@ def _has_domain(path: Path | None, domain: str) -> bool:
     return any(found for pattern in tasks for found in path.glob(pattern))
 
 
-def _play(part: Slice, out: Path, tick: Tick) -> tuple[list[Report], list[Message]]:
-    """Play and record the solver, and play the trivial agents; with the solver's first conversation."""
+def _play(part: Slice, out: Path, tick: Tick) -> Played:
+    """Play and record the solver, and play the trivial agents."""
     agent = load_agent(part.solver)
     tasks = None if part.tasks is None else range(part.tasks)
     conversation: list[Message] = []
@@ -94,7 +104,7 @@ def _play(part: Slice, out: Path, tick: Tick) -> tuple[list[Report], list[Messag
 
         solved = evaluate(part.env_id, part.kwargs, agent, tasks=tasks, on_episode=note)
     others = [evaluate(part.env_id, part.kwargs, load_agent(name), tasks=tasks) for name in TRIVIAL]
-    return [solved, *others], conversation
+    return Played([solved, *others], conversation)
 
 
 def _replay(path: Path, tick: Tick) -> int:
@@ -105,35 +115,45 @@ def _replay(path: Path, tick: Tick) -> int:
     return met
 
 
-def _show_conversation(solved: Report, conversation: Sequence[Message]) -> None:
-    screen = console()
+def _show_conversation(played: Played) -> None:
+    """One line for each message, as wide as the screen, and not too many of them."""
+    screen, solved = console(), played.reports[0]
     screen.print(f"\n{_name(solved)}, task {solved.results[0].task_id}, served by {solved.agent}:")
-    for message in conversation:
-        line = as_line(message)
-        cut = line if len(line) <= _WIDTH else f"{line[:_WIDTH]}... ({len(line)} characters)"
-        screen.print(Text(cut, style=_STYLES[message.role]))
+    for message in played.conversation[:_LINES]:
+        line = Text(" ".join(as_line(message).split()), style=_STYLES[message.role])
+        screen.print(line, no_wrap=True, overflow="ellipsis")
+    if len(played.conversation) > _LINES:
+        screen.print(f"... and {len(played.conversation) - _LINES} messages more")
 
 
-def _compare_agents(reports: Sequence[Report]) -> Table:
-    first = reports[0]
-    table = table_of("agent", "success", "reward", "steps", "outcomes")
-    table.title = f"{_name(first)}, test, {first.episodes} tasks, interface: {first.interface}"
-    for report in reports:
-        solved = sum(result.reward == 1.0 for result in report.results)
-        table.add_row(
-            report.agent,
-            f"{solved}/{report.graded}",
-            show_rate(report.mean_reward),
-            show_rate(report.mean_steps, 1),
-            show_counts(report.outcomes),
-        )
+def _compare_agents(shown: Sequence[Sequence[Report]]) -> Table:
+    """A column for each slice, a row for each agent: how many tasks it solved, and its mean reward."""
+    table = Table(title="Tasks solved, and mean reward")
+    table.add_column("agent", overflow="fold")
+    for solved, *_ in shown:
+        table.add_column(_title(solved), justify="right", overflow="fold")
+    table.add_row("solver", *(_score(solved) for solved, *_ in shown), end_section=True)
+    for name, *reports in zip(TRIVIAL, *(others for _, *others in shown), strict=True):
+        table.add_row(name, *map(_score, reports))
     return table
 
 
+def _title(report: Report) -> str:
+    return (
+        f"{_name(report)}\ntest, {report.episodes} tasks\n"
+        f"interface: {report.interface}\nsolver: {report.agent}"
+    )
+
+
+def _score(report: Report) -> str:
+    solved = sum(result.reward == 1.0 for result in report.results)
+    return f"{solved}/{report.graded} {show_rate(report.mean_reward)}"
+
+
 def _name(report: Report) -> str:
-    """The environment, and the domain where it has several."""
-    domain = report.kwargs.get("domain")
-    return f"{report.env_id} {domain}" if domain else report.env_id
+    """The environment without its namespace, and the domain where it has several."""
+    domain, name = report.kwargs.get("domain"), report.env_id.partition("/")[2]
+    return f"{name} {domain}" if domain else name
 
 
 def _database_files(path: Path | None, domain: str) -> list[Path]:
