@@ -201,11 +201,11 @@ def _may_cancel(case: _Case, call: ToolCall) -> bool:
 _CANCELLATION = Rule(
     id="cancellation",
     template=(
-        "Ask for the reason of a cancellation and look the reservation up before you cancel it (`{tool}`). It "
-        "can be cancelled when it was made within the last {hours} hours, when the airline cancelled one of "
-        "its flights, when it is in business, or when it has travel insurance and the reason is one of these: "
-        "{reasons}. The membership makes no difference, and the tool does not check this. When none of it "
-        "holds, say no."
+        "Ask for the reason of a cancellation and look the reservation up before you cancel it (`{tool}`). "
+        "It can be cancelled when it was made within the last {hours} hours, when the airline cancelled one "
+        "of its flights, when it is in business, or when it has travel insurance and the reason is one of "
+        "these: {reasons}. The membership makes no difference, and the tool does not check this. When none "
+        "of it holds, say no."
     ),
     parameters={"tool": CANCEL, "hours": HOURS, "reasons": COVERED_REASONS},
     start=_Case(),
@@ -218,7 +218,7 @@ _CANCELLATION = Rule(
 
 
 class _Claim(NamedTuple):
-    """What was shown, whether the wish at hand is one for compensation, and amounts sent so far, in dollars."""
+    """What was shown, whether the wish at hand is one for compensation, and the dollars sent so far."""
 
     seen: Seen = Seen()
     asked: bool = False
@@ -264,9 +264,9 @@ _COMPENSATION = Rule(
         "Send a certificate (`{tool}`) only when the customer complains and asks for compensation; do not "
         "offer it. It is due when the airline cancelled a flight of their reservation, {cancelled} dollars "
         "for each passenger of it, or else when a flight of it is delayed, {delayed} dollars for each "
-        "passenger; once for a reservation, and only to silver and gold members, for reservations with travel "
-        "insurance, and for those in business. Look the reservation up first. The tool does not check this. "
-        "Otherwise say no."
+        "passenger; once for a reservation, and only to silver and gold members, for reservations with "
+        "travel insurance, and for those in business. Look the reservation up first. The tool does not check "
+        "this. Otherwise say no."
     ),
     parameters={"tool": CERTIFICATE, "cancelled": FOR_CANCELLED, "delayed": FOR_DELAYED},
     start=_Claim(),
@@ -279,9 +279,9 @@ _COMPENSATION = Rule(
 
 _CABIN_CHANGE = enforced(
     "cabin_change",
-    "The cabin is the same on all flights of a reservation. It can be changed (`{tool}`), from basic economy, "
-    "too, at today's prices and for all flights at once; but neither the cabin nor a flight can be changed "
-    "once that flight has left.",
+    "The cabin is the same on all flights of a reservation. It can be changed (`{tool}`), from basic "
+    "economy, too, at today's prices and for all flights at once; but neither the cabin nor a flight can be "
+    "changed once that flight has left.",
     ("already_flown",),
     (UPDATE_FLIGHTS,),
     tool=UPDATE_FLIGHTS,
