@@ -4,7 +4,7 @@ import re
 from types import MappingProxyType
 
 from tool_envs.simulators.goal import Value
-from tool_envs.simulators.language import IdPattern, Language, Verb, groups
+from tool_envs.simulators.language import NUMBER, IdPattern, Language, Verb, groups
 
 _NOUNS = groups(
     {
@@ -72,6 +72,57 @@ _ACTS = re.compile(
     r"|issu\w+|send\w*|apply\w*|speak|connect\w*)\b"
 )
 
+# "2 checked bags in all", "total baggages: 2", but not the two that are added, or the two to be paid for.
+_BAGS = r"(?:bags?|baggages?|pieces? of (?:luggage|baggage)|suitcases?)\b"
+_ADDED = r"(?<!add )(?<!adding )(?<!additional )(?<!another )(?<!extra )"
+_NOT_ALL = r"(?<!free )(?<!paid )(?<!extra )(?<!additional )(?<!checked )(?<!total )"
+_NUMBERS = MappingProxyType(
+    {
+        "total_baggages": re.compile(
+            rf"{_ADDED}{NUMBER} (?:(?:checked|free|complimentary|total) ){{0,3}}{_BAGS}"
+            rf"|{NUMBER} (?:in total|total|in all|altogether)\b"
+            rf"|\btotal (?:of|to) {NUMBER}\b"
+            rf"|{_NOT_ALL}\b(?:total |checked |number of ){{0,3}}(?:bags|baggages?|luggage): {NUMBER}\b"
+        ),
+        "nonfree_baggages": re.compile(
+            rf"{NUMBER} (?:of (?:them|which|these) )?(?:(?:is|are|to be|will be|must be) ){{0,2}}"
+            r"(?:paid|charged|non-?free)\b"
+            rf"|\bnon-?free(?: checked)?(?: bags| baggages?)?: {NUMBER}\b"
+        ),
+        "amount": re.compile(
+            r"\$ ?(\d{1,3}(?:,\d{3})+|\d{1,7})(?:\.00)?(?!\.?\d)|(?<![\w.,$-])(\d{1,7}) (?:dollars|usd)\b"
+        ),
+    }
+)
+_WITHOUT_INSURANCE = (
+    "without travel insurance",
+    "without insurance",
+    "no travel insurance",
+    "no insurance",
+    "not insured",
+    "insurance: no",
+    "insurance: none",
+    "insurance: not included",
+    "not include travel insurance",
+    "not including travel insurance",
+    "not to include travel insurance",
+    "not add travel insurance",
+)
+_WITH_INSURANCE = (
+    "with travel insurance",
+    "with insurance",
+    "including travel insurance",
+    "including insurance",
+    "include travel insurance",
+    "insurance: yes",
+    "insurance: included",
+    "insurance included",
+    "insurance is included",
+    "add travel insurance",
+    "adding travel insurance",
+    "and travel insurance",
+)
+
 BOOKING = Language(
     domain="booking",
     nouns=_NOUNS,
@@ -93,7 +144,10 @@ BOOKING = Language(
             ),
             "bags": r"add(?:ing|ed)? (?:\w+ ){0,4}(?:bags?|baggages?|luggage)\b",
             "cabin": r"(?:up|down)grad",
-            "cancel": r"cancell?(?:ing|ation|ed)?\b(?! flight)",
+            "cancel": (
+                r"cancell?(?:ing|ation|ed)?\b(?! flight)"
+                r"(?!.*\b(?:send|issu|offer|give|compensat)\w*\b.*\b(?:certificate|voucher)\b)"
+            ),
             "change": (
                 r"(?:modif|chang(?:e|ing|ed)\b|updat(?:e|ing|ed)\b|switch|correct(?:ing|ed)\b|replac(?:e"
                 r"|ing|ed)\b)"
@@ -133,11 +187,16 @@ BOOKING = Language(
     values=MappingProxyType(
         {
             "cabin": (
-                Value("basic_economy", ("basic economy",)),
+                Value("basic_economy", ("basic economy", "basic_economy", "basic-economy")),
                 Value("economy", ("economy",)),
                 Value("business", ("business",)),
-            )
+            ),
+            "flight_type": (
+                Value("one_way", ("one-way", "one way", "one_way")),
+                Value("round_trip", ("round-trip", "round trip", "roundtrip", "round_trip")),
+            ),
+            "insurance": (Value("no", _WITHOUT_INSURANCE), Value("yes", _WITH_INSURANCE)),
         }
     ),
-    numbers=MappingProxyType({}),
+    numbers=_NUMBERS,
 )
