@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from tool_envs.messages import Json
 from tool_envs.simulators import IdPattern, Language, Phrases, Verb, groups
+from tool_envs.simulators.shared_phrases import CONDITIONS
 
 _NOTHING = re.compile("(?!)")
 
@@ -100,10 +101,5 @@ PHRASES = Phrases(
     introduction=("email",),
     identifying=frozenset({"loan_id", "book_id"}),
     look_alikes=(),
-    conditions={
-        "max_characters": ("please keep every answer under {words} characters",),
-        "language": ("please answer in {words}",),
-        "formal": ("please write without contractions",),
-        "only_the_total": ("please tell me only the total",),
-    },
+    conditions=dict(CONDITIONS),
 )
