@@ -46,20 +46,25 @@ Valid = Callable[[Any], bool]
 
 def main() -> None:
     options = _arguments()
-    retail = make_env("tool_envs/Retail-v0", split="test")
-    oracle = oracle_episodes(retail, options.tasks)
     figures = {
         "tau_bench": measure_tau_bench("retail", options),
         "tau_bench_airline": measure_tau_bench("airline", options),
-        "retail": {
-            **measure_calls(retail, oracle, options.rounds),
-            **measure_steps(retail, oracle, options.rounds),
-            **measure_forks(retail, oracle),
-            **measure_memory(oracle, "tool_envs/Retail-v0", split="test"),
-            **measure_sizes(options.rounds),
-        },
+        "retail": measure_own("tool_envs/Retail-v0", options),
+        "booking": measure_own("tool_envs/Booking-v0", options),
     }
     print(json.dumps(figures)) if options.json else _print(figures)
+
+
+def measure_own(env_id: str, options: argparse.Namespace) -> dict[str, float]:
+    env = make_env(env_id, split="test")
+    oracle = oracle_episodes(env, options.tasks)
+    return {
+        **measure_calls(env, oracle, options.rounds),
+        **measure_steps(env, oracle, options.rounds),
+        **measure_forks(env, oracle),
+        **measure_memory(oracle, env_id, split="test"),
+        **measure_sizes(env_id, options.rounds),
+    }
 
 
 def measure_tau_bench(domain: str, options: argparse.Namespace) -> dict[str, float]:
@@ -269,16 +274,13 @@ def play(env: ToolEnv, index: int, episodes: list[Actions]) -> None:
         env.step(action)
 
 
-def measure_sizes(rounds: int) -> dict[str, float]:
-    """A store of 100,000 customers against one of 500: made, and the oracle's episodes in it."""
-    small, large = (
-        make_env("tool_envs/Retail-v0", customers=500),
-        make_env("tool_envs/Retail-v0", customers=100_000),
-    )
+def measure_sizes(env_id: str, rounds: int) -> dict[str, float]:
+    """A world of 100,000 customers against one of 500: made, and the oracle's episodes in it."""
+    small, large = (make_env(env_id, customers=500), make_env(env_id, customers=100_000))
     small_s, large_s = interleave(
         rounds, lambda: oracle_episodes(small, 20), lambda: oracle_episodes(large, 20)
     )
-    return {"large_store_ratio": large_s / small_s}
+    return {"large_world_ratio": large_s / small_s}
 
 
 # --- tau-bench itself
@@ -349,7 +351,7 @@ LIMITS = {
     "step_ratio": ("at most", 12.0),
     "json_load_per_episode": ("at least", 100.0),
     "episode_bytes": ("at most", 20_000.0),
-    "large_store_ratio": ("at most", 1.5),
+    "large_world_ratio": ("at most", 1.5),
 }
 
 

@@ -16,5 +16,5 @@ def test_it_prints_its_figures_as_json():
     both = {"toolkit_call_ratio", "step_ratio", "episode_bytes"}
     assert {*both, "json_load_per_episode"} <= figures["tau_bench"].keys()
     assert figures["tau_bench_airline"].keys() == figures["tau_bench"].keys()
-    assert {*both, "large_store_ratio"} <= figures["retail"].keys()
+    assert {*both, "large_world_ratio"} <= figures["retail"].keys() == figures["booking"].keys()
     assert all(value > 0 for rows in figures.values() for value in rows.values())
