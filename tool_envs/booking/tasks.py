@@ -6,6 +6,7 @@ from tool_envs.booking.data import BookingBase
 from tool_envs.booking.wishes import FAMILIES, Traveller, lexicon
 from tool_envs.messages import ToolCall
 from tool_envs.service.tasks import GeneratedTasks, TaskMaker
+from tool_envs.simulators.goal import Wish
 
 
 def booking_tasks(base: BookingBase, split: str, difficulty: int | None) -> GeneratedTasks[Traveller]:
@@ -23,6 +24,7 @@ def _maker(base: BookingBase) -> TaskMaker[Traveller]:
         knows=_knows,
         identify=_identify,
         lexicon=lexicon,
+        names_amounts=_is_split,
     )
 
 
@@ -40,3 +42,8 @@ def _knows(traveller: Traveller) -> dict[str, str]:
 
 def _identify(traveller: Traveller) -> ToolCall:
     return ToolCall("get_user_details", {"user_id": traveller.user_id})
+
+
+def _is_split(wish: Wish) -> bool:
+    """Several methods pay for it."""
+    return any(len(arguments.get("payment_methods", ())) > 1 for arguments in wish.accepted)

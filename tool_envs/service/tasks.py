@@ -5,6 +5,7 @@ harder to serve; 3 to 5 are compounds of two to four wishes, some of which depen
 """
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import msgspec
 from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.randomness import Draws
-from tool_envs.service.progress import read_key
+from tool_envs.service.progress import alternatives, read_key
 from tool_envs.service.wishes import Planned
 from tool_envs.simulators.goal import Trait, UserGoal, Value, Wish
 from tool_envs.simulators.phrasing import fact_forms
@@ -55,6 +56,8 @@ class TaskMaker(Generic[V]):
         knows: Slot -> what the visitor can say of themselves.
         identify: The call that finds them by what they know.
         lexicon: Slot -> all values that may come up with the visitor and these wishes.
+        names_amounts: Whether a proposal for a wish names several amounts, so that nobody who wants it can
+            demand to hear only a total.
     """
 
     domain: str
@@ -65,6 +68,7 @@ class TaskMaker(Generic[V]):
     knows: Callable[[V], dict[str, str]]
     identify: Callable[[V], ToolCall]
     lexicon: Callable[[V, Sequence[Wish]], dict[str, tuple[Value, ...]]]
+    names_amounts: Callable[[Wish], bool] = lambda _: False
 
 
 class GeneratedTasks(Generic[V]):
@@ -155,8 +159,26 @@ class GeneratedTasks(Generic[V]):
             wishes=tuple(wishes),
             lexicon=self._maker.lexicon(visitor, wishes),
             traits=traits,
-            conditions=_conditions(draws, wishes, difficulty),
+            conditions=self._conditions(draws, wishes, difficulty),
         )
+
+    def _conditions(self, draws: Draws, wishes: Sequence[Wish], difficulty: int) -> dict[str, Json]:
+        """What the customer demands of every reply, in some of the harder tasks."""
+        if difficulty < 4 or draws.below(2):
+            return {}
+        asked = any(wish.fact and wish.fact.type == "amount" for wish in wishes)
+        alone = not any(
+            map(self._maker.names_amounts, itertools.chain.from_iterable(map(alternatives, wishes)))
+        )
+        if asked and alone and draws.below(2):
+            return {"only_the_total": True}
+        match draws.below(4):
+            case 0:
+                return {"formal": True}
+            case 1:
+                return {"language": "English"}
+            case _:
+                return {"max_characters": draws.pick(_MAX_CHARACTERS)}
 
     def _task(
         self, index: int, visitor: V, planned: list[Planned], goal: UserGoal, difficulty: int, family: str
@@ -176,19 +198,3 @@ def _with_evidence(wish: Wish, reads: Sequence[ToolCall]) -> Wish:
     """The wish, which nobody who did not look these things up can fulfil for sure."""
     instead = wish.otherwise and _with_evidence(wish.otherwise, reads)
     return msgspec.structs.replace(wish, evidence=tuple(map(read_key, reads)), otherwise=instead)
-
-
-def _conditions(draws: Draws, wishes: Sequence[Wish], difficulty: int) -> dict[str, Json]:
-    """What the customer demands of every reply, in some of the harder tasks."""
-    if difficulty < 4 or draws.below(2):
-        return {}
-    asks_amount = any(wish.fact and wish.fact.type == "amount" for wish in wishes)
-    if asks_amount and draws.below(2):
-        return {"only_the_total": True}
-    match draws.below(4):
-        case 0:
-            return {"formal": True}
-        case 1:
-            return {"language": "English"}
-        case _:
-            return {"max_characters": draws.pick(_MAX_CHARACTERS)}

@@ -24,10 +24,11 @@ def _own_values(traveller: Traveller) -> Iterator[tuple[str, Value]]:
         yield "reservation_id", Value(traveller.reservation_id(trip))
     for number, method in enumerate(traveller.method_ids):
         yield "payment_id", Value(method, traveller.method_forms(number))
-    # Not the customer's own name: an agent may greet them by it.
-    for person in traveller.base.saved_passengers(traveller.customer):
+    others = traveller.base.saved_passengers(traveller.customer)
+    for person in others:  # not the customer's own name: an agent may greet them by it
         yield "first_name", Value(person.first_name, (person.first_name.lower(),))
-        yield "dob", Value(person.dob, date_forms(person.dob))
+    for person in (traveller.themselves, *others):
+        yield "dob", Value(person.dob, date_forms(person.dob, year_needed=True))
     for date in DATES:
         yield "date", Value(date, date_forms(date))
     for bags in range(MAX_BAGS + 1):

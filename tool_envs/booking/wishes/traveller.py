@@ -42,6 +42,12 @@ class Traveller:
         self._taken_reservations: set[int] = set()
         self._taken_departures: set[tuple[int, int]] = set()
         self._balance_taken = False
+        self._claims = False
+
+    def claim(self) -> bool:
+        """Take note that a certificate is due to them; False when one is already."""
+        first, self._claims = not self._claims, True
+        return first
 
     # --- Reservations
 
