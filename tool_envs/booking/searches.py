@@ -115,4 +115,4 @@ def _connections(base: BookingBase, start: int, end: int, day: int) -> Iterator[
 
 
 _direct = _Kind(_direct_flights, lambda look, found: look.direct_text(first for (first,) in found))
-_one_stop = _Kind(_connections, lambda look, found: look.one_stop_text(found))
+_one_stop = _Kind(_connections, lambda look, found: look.one_stop_text((one, two) for one, two in found))

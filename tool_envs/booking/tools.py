@@ -260,7 +260,7 @@ def _set_flights(database: Database, trip: Reservation, flights: list[dict[str, 
 
 
 def _departure(database: Database, flight_number: str, date: str) -> Departure:
-    """A flight on a date; where there is none such, a row that cannot be booked with -1 for what is unknown."""
+    """A flight on a date; if there is none, a row that cannot be booked, with -1 for what is unknown."""
     found: Departure | None = database.get("departures", f"{flight_number} {date}")
     if found is not None:
         return found
