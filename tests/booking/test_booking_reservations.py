@@ -46,10 +46,20 @@ def test_flights_of_a_reservation_make_a_trip(base):
 def test_a_stop_on_one_way_is_short_and_a_stay_is_not(base):
     flights = base.flights
     for reservation in reservations_of(base):
-        for first, second in itertools.pairwise(legs_of(reservation)):
+        legs = legs_of(reservation)
+        for first, second in itertools.pairwise(legs):
             stop = departure_time(base, *second) - arrival_time(base, *first)
             turns = reservation.round_trip and flights.destination[first[0]] == reservation.destination
-            assert stop <= LONGEST_STOP or turns
+            if turns:
+                assert 1 <= second[1] - legs[0][1] <= 8
+            else:
+                assert stop <= LONGEST_STOP
+
+
+def test_flights_that_the_airline_cancelled_are_still_ahead(base):
+    for reservation in reservations_of(base):
+        for leg in legs_of(reservation):
+            assert base.departure(*leg).status != CALLED_OFF or departure_time(base, *leg) > NOW
 
 
 def test_a_trip_goes_from_origin_to_destination(base):
@@ -162,6 +172,7 @@ def test_there_are_reservations_of_all_kinds():
     assert share(each == {LANDED} for each in statuses) > 0.05
     assert share(LANDED in each and AVAILABLE in each for each in statuses) > 0.02
     assert {each.cabin for each in ahead} == {0, 1, 2}
+    assert share(each.passenger[0] % 8 > 0 for each in reservations) == pytest.approx(0.12, abs=0.03)
     assert share(each.insurance for each in reservations) == pytest.approx(0.35, abs=0.05)
     assert share(each.round_trip for each in reservations) == pytest.approx(0.60, abs=0.08)
     assert {each.segments for each in ahead} == {1, 2, 3, 4}
