@@ -476,6 +476,35 @@ def test_nothing_else_that_they_do_changes_what_is_right(traveller, makers):
         answer(database, each.writes[0])
 
 
+def booked_by(traveller):
+    """Origins and destinations of some new trips of one task."""
+    planned = [book_one_way(traveller) for _ in range(5)]
+    booked = [each.writes[0].arguments for each in planned if each]
+    return [{arguments[name] for arguments in booked} for name in ("origin", "destination")]
+
+
+def test_no_trip_starts_from_where_another_one_goes():
+    base = booking_base(20, 100, 3)
+    ends = [
+        booked_by(Traveller(base, customer, Draws(seed, 9, 0), False))
+        for customer in range(20)
+        for seed in range(5)
+    ]
+
+    assert not any(origins & destinations for origins, destinations in ends)
+    assert any(len(origins) > 1 for origins, _ in ends)
+
+
+def test_nobody_books_who_asks_about_all_reservations():
+    base = booking_base(20, 300, 1)
+    asking, booking = (Traveller(base, 3, Draws(2, 9, 0), False) for _ in range(2))
+
+    assert asking.take_all_reservations()
+    assert all(book_round_trip(asking) is None for _ in range(20))
+    assert any(book_round_trip(booking) for _ in range(20))
+    assert not booking.take_all_reservations()
+
+
 def test_a_way_is_taken_once_and_not_where_another_reservation_of_theirs_flies():
     base = booking_base(20, 300, 1)
     taken = 0

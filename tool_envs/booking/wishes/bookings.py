@@ -192,8 +192,10 @@ def _plan(traveller: Traveller, booking: Booking, criterion: Criterion) -> Plann
     """The wish for a booking; None when too many itineraries are right, or other wishes are in the way."""
     party = len(booking.party)
     right = [choose(criterion, found, party) for found in _found(traveller, booking)]
-    itineraries = list(itertools.product(*right))
+    itineraries, there = list(itertools.product(*right)), booking.ways[0]
     if not 0 < len(itineraries) <= MAX_ACCEPTED or not take_ways(traveller, booking.ways):
+        return None
+    if not traveller.take_new_trip(there.origin, there.destination):
         return None
     totals = [_total(traveller, booking, itinerary) for itinerary in itineraries]
     methods = draw_payment(traveller, totals)

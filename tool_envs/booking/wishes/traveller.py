@@ -24,7 +24,8 @@ class Traveller:
     """A customer of the airline while a task is made for them.
 
     Wishes of one task keep out of each other's way: each has a reservation of its own, no two take seats on
-    one departure, and one at most moves money on a gift card or uses a certificate.
+    one departure, one at most moves money on a gift card or uses a certificate, and no new trip starts from
+    where another one goes, so that the airports in what is said are one or the other.
 
     Args:
         base: The airline.
@@ -41,6 +42,8 @@ class Traveller:
         self.reservations = [base.reservation(customer, number) for number in range(self.row.reservations)]
         self._taken_reservations: set[int] = set()
         self._taken_departures: set[tuple[int, int]] = set()
+        self._new_trips: list[tuple[int, int]] = []
+        self._counts_reservations = False
         self._balance_taken = False
         self._claims = False
 
@@ -66,9 +69,19 @@ class Traveller:
 
     def take_all_reservations(self) -> bool:
         """Take note that a wish is about all reservations; False when another one has one of them."""
-        if self._taken_reservations or not self.reservations:
+        if self._taken_reservations or self._new_trips or not self.reservations:
             return False
         self._taken_reservations.update(trip.number for trip in self.reservations)
+        self._counts_reservations = True
+        return True
+
+    def take_new_trip(self, origin: int, destination: int) -> bool:
+        """Take note of a trip to be booked; False when it gets in the way of another wish."""
+        ends = {end for _, end in self._new_trips}
+        starts = {start for start, _ in self._new_trips}
+        if self._counts_reservations or origin in ends or destination in starts:
+            return False
+        self._new_trips.append((origin, destination))
         return True
 
     def reservation_id(self, trip: Reservation) -> str:
