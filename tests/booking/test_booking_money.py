@@ -21,7 +21,7 @@ from booking_calls import (
 )
 
 from tool_envs.booking.codes import state_digest
-from tool_envs.booking.rows import CERTIFICATE, GIFT_CARD, MAX_METHODS
+from tool_envs.booking.rows import CERTIFICATE, GIFT_CARD, MAX_METHODS, MAX_PAYMENTS
 from tool_envs.database import Database
 
 USER = BASE.user_id(CUSTOMER)
@@ -167,6 +167,22 @@ def test_a_gift_card_is_never_overdrawn_by_a_change(database):
 
     assert result.code == "insufficient_balance"
     assert balances(database)[gift] == 1
+
+
+def test_what_was_paid_too_often_to_change_can_still_be_refunded(database):
+    gifts = put_methods(database, CUSTOMER, [GIFT_CARD] * 3, balance=900_00)
+    arguments = paid_with(*((gift, 20) for gift in gifts))
+    made = answer(database, "book_reservation", **arguments)
+    named = {"reservation_id": made["reservation_id"], "flights": arguments["flights"], "payment_id": CARD}
+    for cabin in itertools.cycle(["business", "economy"]):
+        if call(database, "update_reservation_flights", **named, cabin=cabin).code == "too_many_changes":
+            break
+
+    shown = cancel(database, made)
+
+    assert sum(amount for _, amount in history(shown)) == 0
+    assert len(shown["payment_history"]) <= MAX_PAYMENTS
+    assert [balances(database)[gift] for gift in gifts] == [900] * 3
 
 
 def test_insurance_costs_thirty_dollars_for_each_passenger(database):

@@ -344,6 +344,23 @@ def test_a_reservation_that_was_cancelled_before_stays_as_it_is():
     assert call(Database(BASE), "cancel_reservation", **named).code == "already_cancelled"
 
 
+def test_as_many_bags_as_before_are_no_change_whatever_they_cost():
+    """In a cheaper cabin fewer bags are free; those that came with the old one are not paid for later."""
+    total = next(bags for bags in range(9) if nonfree(CUSTOMER, "business", 1, bags + 1))
+    database, arguments = Database(BASE), wanted(cabin="business", bags=total)
+    made = answer(database, "book_reservation", **arguments)
+    named = {"reservation_id": made["reservation_id"], "payment_id": CARD}
+    change = {"flights": arguments["flights"], "cabin": "basic_economy"}
+    shown = answer(database, "update_reservation_flights", **named, **change)
+    assert (shown["total_baggages"], shown["nonfree_baggages"]) == (total, 0)
+
+    bags = {"total_baggages": total, "nonfree_baggages": nonfree(CUSTOMER, "basic_economy", 1, total)}
+    result = call(database, "update_reservation_baggages", **named, **bags)
+
+    assert bags["nonfree_baggages"] > 0
+    assert result.code == "nothing_to_change"
+
+
 def partly_flown(row, statuses):
     return not row.cancelled and statuses[0] in FLOWN and statuses[-1] == AVAILABLE and row.cabin != 2
 

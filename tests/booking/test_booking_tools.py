@@ -18,15 +18,13 @@ from booking_calls import (
     answer,
     call,
     changes,
-    check_step,
     chosen,
     forked,
     offers,
     people,
-    plausible_call,
-    random_booking,
-    random_call,
 )
+from booking_laws import check_step
+from booking_walks import plausible_call, random_booking, random_call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,15 +83,13 @@ def test_a_walk_keeps_seats_and_money_together(version, rnd):
 def test_what_is_refused_or_only_read_changes_nothing(version, rnd):
     effects = {name: tool.effect for name, tool in load_schema("booking", version).tools.items()}
     database = Database(BASE)
-    digest = state_digest(database)
     for name, arguments, result, before in walk(rnd, database, version, 20):
         if result.code or effects[name] != "write":
             assert database.changed == before.changed
-            assert state_digest(database) == digest
-        digest = state_digest(database)
         if result.code in CODES:  # the tool itself, before any restoring
             refusal = booking_toolkit(version).functions[name](database, **arguments)
             assert (refusal.code, database.changed) == (result.code, before.changed)
+            assert state_digest(database) == state_digest(before)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

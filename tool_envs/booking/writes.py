@@ -195,7 +195,7 @@ def guard_add_bags(trip: Reservation, customer: Customer, total: int, nonfree: i
     refused = guard_active(trip)
     if refused:
         return refused
-    if total == trip.total_bags and nonfree == trip.nonfree_bags:
+    if total == trip.total_bags:
         return No.NOTHING_TO_CHANGE
     if total < trip.total_bags:
         return No.BAGS_ONLY_ADDED
