@@ -46,7 +46,7 @@ class AgentVoice:
         """
         pool = (self._phrases.brief_deeds[tool],) if self._brief else self._phrases.deeds[tool]
         deed = self._pick(pool, 0).format(**self._fields(arguments, words))
-        return sentence(self._pick(_BRIEF_PROPOSE if self._brief else _PROPOSE, 1).format(deed=deed))
+        return sentence(self._pick(self._questions(len(deed) > _LONG_DEED), 1).format(deed=deed))
 
     def report(self, tool: str, arguments: Mapping[str, Json], words: Mapping[str, str] = {}) -> str:
         """Says that a write was done, and offers more help."""
@@ -78,6 +78,12 @@ class AgentVoice:
         """Says that a human takes over."""
         return self._pick(_TRANSFER, 0)
 
+    def _questions(self, long: bool) -> Pool:
+        """Sentences that ask for a yes; a long deed stands before the question, not in it."""
+        if self._brief:
+            return _BRIEF_PROPOSE_LONG if long else _BRIEF_PROPOSE
+        return tuple(text for text in _PROPOSE if "{deed}." in text) if long else _PROPOSE
+
     def _pick(self, pool: Pool, k: int) -> str:
         fitting = tuple(text for text in pool if not has_contraction(text)) if self._formal else pool
         return self._dice.pick(fitting, k)
@@ -106,7 +112,7 @@ _ASK_OPEN: dict[str, Pool] = {
         "How can I assist you today?",
         "How may I help you?",
         "What can I help you with today?",
-        "How can I assist you with your orders?",
+        "How can I assist you with that today?",
         "How may I assist you today?",
         "What would you like to do today?",
         "What would you like me to do?",
@@ -139,6 +145,12 @@ _PROPOSE: Pool = (
     "With your permission I will {deed}. Do you want me to proceed?",
 )
 _BRIEF_PROPOSE: Pool = ("Shall I {deed}?", "Should I {deed}?", "May I {deed}?")
+_BRIEF_PROPOSE_LONG: Pool = (
+    "{deed}. Shall I go ahead?",
+    "{deed}. Should I do that?",
+    "{deed}. May I do that?",
+)
+_LONG_DEED = 400  # characters; nobody follows a question that is longer
 _DONE: Pool = (
     "",
     "Done. ",

@@ -140,7 +140,7 @@ BOOKING = Language(
             "transfer": r"transferr?(?:ing|red|s)?\b|human agent|connect(?:ing)? you (?:to|with)\b",
             "certificate": (
                 r"(?:issu|send|offer)\w* (?:you |a |an |the |travel |\$\d+ )*(?:certificate|voucher)"
-                r"|compensation\b"
+                r"|(?:certificate|voucher)\b(?=.{0,80}\b(?:issued|sent|added)\b)|compensation\b"
             ),
             "bags": r"add(?:ing|ed)? (?:\w+ ){0,4}(?:bags?|baggages?|luggage)\b",
             "cabin": r"(?:up|down)grad",

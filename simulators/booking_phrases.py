@@ -17,7 +17,7 @@ def _fields(arguments: Mapping[str, Json], words: Mapping[str, str]) -> dict[str
     insured = arguments.get("insurance") == "yes"
     return {
         "reservation": arguments.get("reservation_id", ""),
-        "trip": arguments.get("flight_type", "").replace("_", "-"),
+        "trip": "round trip" if arguments.get("flight_type") == "round_trip" else "one-way trip",
         "origin": _named(arguments.get("origin", ""), words),
         "destination": _named(arguments.get("destination", ""), words),
         "cabin": arguments.get("cabin", "").replace("_", " "),
@@ -54,9 +54,9 @@ def _payment(payment: Mapping[str, Json], words: Mapping[str, str]) -> str:
 
 def _bags(arguments: Mapping[str, Json]) -> str:
     total, paid = arguments.get("total_baggages", 0), arguments.get("nonfree_baggages", 0)
-    if not total:
+    if not (total or paid):
         return "no checked bags"
-    return f"{total} checked {'bag' if total == 1 else 'bags'} in all ({paid or 'none'} of them paid)"
+    return f"{total or 'no'} checked {'bag' if total == 1 else 'bags'} in all ({paid or 'none'} of them paid)"
 
 
 BOOKING_PHRASES = Phrases(
@@ -127,11 +127,11 @@ BOOKING_PHRASES = Phrases(
     fields=_fields,
     deeds={
         "book_reservation": (
-            "book a {trip} trip from {origin} to {destination} in {cabin} with {flights} for {people}, "
+            "book a {trip} from {origin} to {destination} in {cabin} with {flights} for {people}, "
             "{insurance}, {bags}, paid with {payments}",
-            "make a {trip} booking from {origin} to {destination} for {people}, with {flights} in {cabin}, "
-            "{bags}, {insurance}, paid with {payments}",
-            "book {flights} from {origin} to {destination}, {trip} in {cabin}, for {people}, {bags}, "
+            "book {people} on {flights}, a {trip} from {origin} to {destination} in {cabin}, {bags}, "
+            "{insurance}, paid with {payments}",
+            "book {flights} from {origin} to {destination}, a {trip} in {cabin}, for {people}, {bags}, "
             "{insurance}, to be paid with {payments}",
         ),
         "update_reservation_flights": (
@@ -150,7 +150,7 @@ BOOKING_PHRASES = Phrases(
         ),
         "update_reservation_passengers": (
             "change the passengers of reservation {reservation} to {people}",
-            "update the list of passengers of reservation {reservation}, which then has {people}",
+            "update the list of passengers of reservation {reservation}, so that it has {people}",
             "replace the passengers of reservation {reservation} by {people}",
         ),
         "cancel_reservation": (
@@ -166,7 +166,7 @@ BOOKING_PHRASES = Phrases(
     },
     brief_deeds={
         "book_reservation": (
-            "book {trip}, {origin} to {destination}, {cabin}, {flights}, for {short_people}, {bags}, "
+            "book a {trip}, {origin} to {destination}, {cabin}, {flights}, for {short_people}, {bags}, "
             "{insurance}, paid with {payments}"
         ),
         "update_reservation_flights": (
@@ -180,7 +180,7 @@ BOOKING_PHRASES = Phrases(
     results={
         "book_reservation": (
             "Your trip from {origin} to {destination} has been booked",
-            "Your {trip} trip from {origin} to {destination} with {flights} has been booked",
+            "Your {trip} from {origin} to {destination} with {flights} has been booked",
             "I have booked {flights} in {cabin}, from {origin} to {destination}, {insurance}",
         ),
         "update_reservation_flights": (
@@ -204,8 +204,8 @@ BOOKING_PHRASES = Phrases(
             "I have cancelled your reservation {reservation}",
         ),
         "send_certificate": (
-            "A certificate of {amount} has been added to your profile",
-            "The compensation has been processed: a certificate of {amount} is in your profile now",
+            "A certificate of {amount} has been issued to you",
+            "Your compensation has been processed: a certificate of {amount}",
             "I have issued a certificate of {amount} for you",
         ),
     },

@@ -48,7 +48,7 @@ _FROM = (
     "origin: {place}",
     "departure: {place}",
 )
-_TO = ("to {place}", "-> {place}", "\u2192 {place}", "destination: {place}", "arrival: {place}")
+_TO = ("to {place}", "-> {place}", "\u2192 {place}", "destination: {place}")
 
 
 def _places(code: str, city: str) -> tuple[str, ...]:

@@ -53,11 +53,13 @@ def date_forms(date: str, year_needed: bool = False) -> tuple[str, ...]:
     without = [f"{month} {number}" for month in names for number in numbers]
     without += [f"{number} {month}" for month in names for number in numbers]
     without += [f"{_ordinal(day.day)} of {month}" for month in names]
-    numeric = (date, f"{day.month}/{day.day}/{day.year}")
+    short, padded = f"{day.month}/{day.day}", f"{day.month:02}/{day.day:02}"
     if year_needed:
-        written = [f"{form}{comma} {day.year}" for form in without for comma in (",", "")]
-        return (*written, *numeric, f"{day.month:02}/{day.day:02}/{day.year}")
-    return (*without, f"{day.month:02}/{day.day:02}", *numeric)
+        forms = [f"{form}{comma} {day.year}" for form in without for comma in (",", "")]
+        forms += [f"{padded}/{day.year}"]
+    else:
+        forms = [*without, padded]  # these are found in the longer ones with the year, too
+    return tuple(dict.fromkeys((*forms, date, f"{short}/{day.year}")))
 
 
 def _ordinal(number: int) -> str:

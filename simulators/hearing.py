@@ -29,11 +29,13 @@ _MAX_WINDOWS = 12  # how far back a proposal that a message ends with is looked 
 
 _DEED = (
     r"(?:cancel|return|exchang|updat|chang|modif|process|submitt|request|switch|swapp|replac|initiat|complet"
-    r"|refund|book|add)"
+    r"|refund|book|add|issu|upgrad|downgrad)"
 )
 _DONE = re.compile(
     rf"\b(?:has|have|was|were|is|are)(?: (?:now|been|just|also|both|all|successfully))* {_DEED}\w*"
     rf"|\bi(?:'ve| have)? (?:(?:now|just|also|successfully) )*{_DEED}\w*ed\b|\bsuccessfully {_DEED}\w*"
+    r"|\bcertificate\b[^.?!\n]{0,80}\b(?:has been|was) sent\b"
+    r"|\bi(?:'ve| have)? sent\b[^.?!\n]{0,40}\bcertificate\b"
     r"|\ball set\b|\b(?:all|it is|it's) done\b"
 )
 _NOT_DONE = re.compile(r"\b(?:cannot|not|unable|sorry|unfortunately|already|once|if|when|before)\b|n't\b")
@@ -72,6 +74,8 @@ _LISTED = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s")
 _ASIDE = re.compile(
     r"\bfrom\b[^.?!\n]{0,200}?(?=\bto\b)"
     r"|\b(?:instead of|rather than|in place of|currently|current|original)\b[^.,;:?!)\n]*"
+    r"|\breplac(?:e|ing)\b[^.?!\n]{0,120}?(?=\b(?:with|by)\b)"
+    r"|[^.,;:?!\n]{0,120}\b(?:is|be|being) replaced\b"
 )
 
 

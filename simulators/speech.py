@@ -148,9 +148,18 @@ class _Speaker(NamedTuple):
     def _inform(self) -> Iterator[tuple[Act | None, Said | None]]:
         """Answers to all that was asked, but for what a yes or a correction in the same turn says anyway."""
         told = self._told_anyway()
-        for k, slot in enumerate(self.phrases.slots):
-            if self.step.slots >> k & 1 and slot not in told:
+        asked = [slot for k, slot in enumerate(self.phrases.slots) if self.step.slots >> k & 1]
+        meant = dict.fromkeys(each for slot in asked for each in (slot, *self._of_others(slot)))
+        for slot in meant:
+            if slot not in told:
                 yield from self._answer(slot)
+
+    def _of_others(self, slot: str) -> list[str]:
+        """Where the wish holds for other people what is asked of the user themselves ("dates of birth")."""
+        if slot not in self.phrases.identity:
+            return []
+        leaves = [leaf for leaf in self.phrases.slots[slot] if self.before.owners.get(leaf, leaf) != leaf]
+        return [slot_of(leaf, self.phrases) for leaf in leaves]
 
     def _told_anyway(self) -> set[str]:
         if self.step.moves & core.AFFIRM:
@@ -203,33 +212,26 @@ def _scope(
 ) -> tuple[dict[str, Json], list[str]]:
     """What a yes is about: the arguments that were named or that the user adds, and the slots that they add.
 
-    A part of a list is completed, when the user can say what the whole is.
+    A part of a list stands for the whole, and the user says what the whole is, when they can.
     """
     agreed: set[str] = set()
-    in_part: set[str] = set()
     added: list[str] = []
     accepted = chosen(node, sets)
     for slot in slots_of(node, phrases):
         leaves = leaves_in(slot, node, phrases)
-        named = {leaf: values for leaf in leaves if (values := _named(accepted, leaf, mentions))}
-        if named and all(values == parts_of(accepted[0][leaf]) for leaf, values in named.items()):
-            agreed |= named.keys()
-        elif said_as(node, slot, sets, goal, phrases):
+        named = {leaf: parts for leaf in leaves if (parts := _named(accepted, leaf, mentions))}
+        whole = named and all(parts == parts_of(accepted[0][leaf]) for leaf, parts in named.items())
+        if not whole and said_as(node, slot, sets, goal, phrases):
             agreed.update(leaves)
             added.append(slot)
         else:
-            in_part |= named.keys()
-    return _arguments_of(agreed, in_part, node, sets), added
+            agreed |= named.keys()
+    names = dict.fromkeys(owner for leaf, owner in node.owners.items() if leaf in agreed)
+    values = {name: common_argument(node, name, sets) for name in names}
+    return {name: value for name, value in values.items() if value is not None}, added
 
 
 def _named(accepted: list[dict[str, Json]], leaf: str, mentions: Mentions) -> set[Json]:
     """The wanted values that were named."""
     mention = mentions.get(leaf)
     return named_values(accepted[0][leaf], mention) if mention and accepted else set()
-
-
-def _arguments_of(agreed: set[str], in_part: set[str], node: Node, sets: int) -> dict[str, Json]:
-    """The arguments of which something was agreed, and nothing only in part."""
-    names = {node.owners[leaf] for leaf in agreed} - {node.owners[leaf] for leaf in in_part}
-    values = {name: common_argument(node, name, sets) for name in node.wish.accepted[0] if name in names}
-    return {name: value for name, value in values.items() if value is not None}

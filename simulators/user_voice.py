@@ -318,7 +318,7 @@ _BEFORE: Pool = (
     "The kids are finally asleep.",
 )
 _AFTER: Pool = (
-    "I do like shopping with you.",
+    "I do like being your customer.",
     "By the way, the weather is lovely today.",
     "I always tell my friends about you.",
     "My sister says hello.",

@@ -8,7 +8,9 @@ DATES = ("2025-07-03", "2025-07-04", "2025-07-08")
 JANE = {"first_name": "Jane", "last_name": "Roe", "dob": "1990-05-12"}
 JOHN = {"first_name": "John", "last_name": "Roe", "dob": "1988-07-03"}
 MIA = {"first_name": "Mia", "last_name": "Price", "dob": "2001-11-21"}
-PEOPLE = (JANE, JOHN, MIA)
+ISABELLA = {"first_name": "Isabella", "last_name": "Hernandez", "dob": "1979-12-31"}
+JANE_PARK = {"first_name": "Jane", "last_name": "Park", "dob": "1990-05-13"}
+PEOPLE = (JANE, JOHN, MIA, ISABELLA, JANE_PARK)
 CARD, GIFT_CARD, CERTIFICATE = "credit_card_2222222", "gift_card_3333333", "certificate_4444444"
 
 LEXICON = {
@@ -17,7 +19,9 @@ LEXICON = {
     "payment_id": (
         Value(CARD, ("visa card ending in 1234", "visa")),
         Value(GIFT_CARD, ("gift card",)),
-        Value(CERTIFICATE, ("certificate",)),
+        Value(CERTIFICATE, ("certificate with $500",)),
+        Value("gift_card_5555555", ("gift card with $80",)),
+        Value("gift_card_6666666", ("gift card with $90",)),
     ),
     "origin": airport_values("origin", {"JFK": "New York", "BOS": "Boston"}),
     "destination": airport_values("destination", {"SEA": "Seattle", "MIA": "Miami"}),
@@ -26,8 +30,9 @@ LEXICON = {
 WORDS = {
     CARD: "Visa card ending in 1234",
     GIFT_CARD: "gift card",
-    CERTIFICATE: "certificate",
+    CERTIFICATE: "certificate with $500",
     "JFK": "New York",
+    "SEA": "Seattle",
 }
 KNOWS = {
     "user_id": "jane_roe_1234",
@@ -107,8 +112,8 @@ ROUND_TRIP = Wish(
         "baggage": "no checked bags",
         "insurance": "travel insurance, please",
     },
-    opening="Please book me a round trip from New York (JFK) to Seattle (SEA) on July 3 and back on July 8: the"
-    " earliest flights, in economy, paid with my Visa card.",
+    opening="Please book me a round trip from New York (JFK) to Seattle (SEA) on July 3 and back on July 8:"
+    " the earliest flights, in economy, paid with my Visa card.",
 )
 CHANGE_FLIGHTS = Wish(
     kind="change_flights",

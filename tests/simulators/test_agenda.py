@@ -1,20 +1,15 @@
 """The agenda user: what they say yes to, what they never say, and that they always come to an end."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_goals import (
     CANCEL,
     EXCHANGE,
     FORBIDDEN,
-    KNOWS,
     LEXICON,
     PAYMENT,
     QUESTION,
@@ -63,26 +58,6 @@ REFUSALS = MESSAGES["refusals"]
 
 
 # -- yes and no ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("wish", "message"), RIGHT)
-def test_the_right_thing_gets_its_yes(wish, message):
-    _, turn = talk(goal(wish), message)
-
-    agreed = yes(turn)
-    assert agreed is not None, turn.text
-    fitting = [each for each in wish.accepted if all(each[name] == value for name, value in agreed.items())]
-    assert fitting
-    assert turn.acts[0]["tool"] == wish.tool
-
-
-@pytest.mark.parametrize(("wish", "message", "said"), WRONG)
-def test_the_wrong_thing_gets_a_no_and_what_is_right(wish, message, said):
-    _, turn = talk(goal(wish), message)
-
-    assert acts(turn)[0] == "deny", turn.text
-    assert yes(turn) is None
-    assert said in turn.text
-
-
 @pytest.mark.parametrize(
     "message",
     [
@@ -431,192 +406,3 @@ def test_a_goal_may_be_json():
     plain = json.loads(msgspec.json.encode(wanted))
 
     assert AgendaUser(RETAIL_PHRASES).reset(plain, 5) == AgendaUser(RETAIL_PHRASES).reset(wanted, 5)
-
-
-# -- laws ---------------------------------------------------------------------------------------------------
-SECRET = 8642097
-LATER = Wish(
-    kind="payment",
-    tool="modify_pending_order_payment",
-    accepted=({"order_id": "#W9999999", "payment_method_id": "gift_card_9999999"},),
-    words={"order_id": "the zebra order", "payment_method": "my zebra card"},
-    opening="The zebra order should be paid with my zebra card.",
-)
-SHY = Wish(
-    kind="exchange",
-    tool="exchange_delivered_order_items",
-    accepted=(
-        {
-            "order_id": "#W8888888",
-            "item_ids": ["1234512345"],
-            "new_item_ids": ["9876598765"],
-            "payment_method_id": "paypal_1111111",
-        },
-    ),
-    words={"item": "the desk lamp", "new_item": "the black one"},
-    opening="I want to exchange the desk lamp for the black one.",
-)
-ASKED = Wish(kind="question", fact=Fact("amount", SECRET, "What did I pay for the kettle?"))
-voices = st.builds(AgentVoice, st.just(RETAIL_PHRASES), keys, st.integers(0, 30))
-phrases = st.one_of(
-    st.text(max_size=200),
-    st.sampled_from([message for _, message in RIGHT] + REFUSALS + [message for _, message, _ in WRONG]),
-    st.builds(
-        lambda voice, slot: voice.ask([slot]), voices, st.sampled_from([*RETAIL_PHRASES.questions, "intent"])
-    ),
-    st.builds(
-        lambda voice, wish: voice.propose(wish.tool, wish.accepted[0], WORDS),
-        voices,
-        st.sampled_from([wish for wish in WISHES.values() if wish.tool]),
-    ),
-    st.builds(
-        lambda voice, wish: voice.report(wish.tool, wish.accepted[0], WORDS),
-        voices,
-        st.sampled_from([wish for wish in WISHES.values() if wish.tool]),
-    ),
-    st.builds(lambda voice: voice.more(), voices),
-    st.sampled_from(
-        ["", " ", "?" * 500, "yes", "\n- \n1. ", "#W1234567", "4444444444 " * 50, "Or else?", "{words}"]
-    ),
-)
-messages = st.lists(phrases | st.tuples(phrases, phrases).map(" ".join), max_size=30)
-traits = st.lists(
-    st.sampled_from(["terse", "talkative", "changes_mind", "insists", "reluctant"]), unique=True, max_size=3
-).map(tuple)
-wish_lists = st.lists(st.sampled_from(sorted(WISHES)), min_size=1, max_size=4).map(
-    lambda kinds: tuple(WISHES[kind] for kind in kinds)
-)
-
-
-@settings(max_examples=150)
-@given(wish_lists, traits, keys, messages)
-@example((CANCEL,), (), 0, ["x" * 100_000])
-@example(
-    (CANCEL,),
-    (),
-    0,
-    ["Shall I? #W1234567 " + "from " * 2000, "cannot until " * 800, "would you like me to " * 500],
-)
-@example((CANCEL,), (), 0, ["\0\ud800 #W" + "1" * 5000])
-def test_any_text_is_answered_and_comes_to_an_end(wishes, how, key, texts):
-    user = AgendaUser(RETAIL_PHRASES)
-    turn = user.reset(goal(*wishes, traits=how), key)
-    for text in (texts + ["Hello?"] * core.MAX_TURNS)[: core.MAX_TURNS]:
-        turn = user.respond(text)
-        assert turn.text
-        assert json.loads(json.dumps(turn.acts)) == list(turn.acts)
-        if turn.ended:
-            break
-
-    assert turn.ended
-
-
-@settings(max_examples=150)
-@given(traits, keys, messages)
-def test_nothing_is_said_before_its_time(how, key, texts):
-    wanted = goal(SHY, ASKED, LATER, traits=how)
-    user = AgendaUser(RETAIL_PHRASES)
-    said = [user.reset(wanted, key)]
-    for text in texts:
-        said.append(user.respond(text))
-        if said[-1].ended:
-            break
-
-    whole = " ".join(turn.text for turn in said)
-    assert not any(form in whole for form in ("86,420", "86420", str(SECRET)))
-    assert not any(secret in whole for secret in ("#W8888888", "1234512345", "9876598765", "paypal_1111111"))
-    brought_up = 0
-    for turn in said:
-        brought_up = max([brought_up, *(act["wish"] for act in turn.acts if "wish" in act)])
-        assert brought_up >= 2 or "zebra" not in turn.text
-        assert brought_up >= 1 or "kettle" not in turn.text
-
-
-@settings(max_examples=80)
-@given(wish_lists, traits, keys, st.lists(phrases, min_size=1, max_size=12), st.integers(0, 11))
-def test_a_snapshot_goes_on_the_same_way(wishes, how, key, texts, at):
-    user, twin = AgendaUser(RETAIL_PHRASES), AgendaUser(RETAIL_PHRASES)
-    user.reset(goal(*wishes, traits=how), key)
-    snapshot = user.snapshot()
-    turns = []
-    for number, text in enumerate(texts):
-        if number == min(at, len(texts) - 1):
-            snapshot = user.snapshot()
-            turns = []
-        turns.append(user.respond(text))
-    twin.restore(snapshot)
-
-    assert [twin.respond(text) for text in texts[min(at, len(texts) - 1) :]] == turns
-    assert twin.snapshot() == user.snapshot()
-
-
-PROCESS = """
-import sys; sys.path.insert(0, {folder!r})
-from sample_goals import *
-from tool_envs.simulators.agenda import AgendaUser
-from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
-user = AgendaUser(RETAIL_PHRASES)
-print(user.digest)
-print(user.reset(goal(*WISHES.values(), traits=("talkative", "insists")), 2**63 + 5))
-for text in {texts!r}:
-    print(user.respond(text))
-"""
-
-
-def test_every_process_says_the_same():
-    texts = [message for _, message in RIGHT[:6]] + REFUSALS
-    code = PROCESS.format(folder=str(Path(__file__).parent), texts=texts)
-
-    def run(seed):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        return subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, check=True
-        ).stdout
-
-    assert run("1") == run("2") != b""
-
-
-# -- golden conversations -----------------------------------------------------------------------------------
-def conversation(kind):
-    """A whole conversation with a well-spoken agent, as text."""
-    wish = WISHES[kind]
-    voice = [AgentVoice(RETAIL_PHRASES, 11, turn) for turn in range(6)]
-    served = wish.otherwise or wish
-    no = (
-        [voice[2].refuse(wish.kind, "not_pending" if wish.forbidden else "not_available")]
-        if wish.forbidden or wish.otherwise
-        else []
-    )
-    deed = (
-        [
-            voice[3].propose(served.tool, served.accepted[0], WORDS),
-            voice[4].report(served.tool, served.accepted[0], WORDS),
-        ]
-        if served.tool
-        else []
-    )
-    told = [voice[3].tell(wish.fact)] if wish.fact else []
-    user = AgendaUser(RETAIL_PHRASES)
-    turn = user.reset(goal(wish), sorted(WISHES).index(kind))
-    lines = [f"USER  {turn.text}"]
-    for text in [voice[1].ask(["email"]), *no, *deed, *told]:
-        turn = user.respond(text)
-        lines += [f"AGENT {text}", f"USER  {turn.text}"]
-    return "\n".join([*lines, "END" if turn.ended else "STILL THERE", ""])
-
-
-@pytest.mark.parametrize("kind", sorted(WISHES))
-def test_golden_conversation(kind):
-    golden = Path(__file__).parent / "golden" / f"{kind}.txt"
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(conversation(kind), encoding="utf-8")
-
-    assert conversation(kind) == golden.read_text(encoding="utf-8")
-    assert conversation(kind).endswith("END\n")
-
-
-def test_all_that_is_known_is_said_when_asked():
-    asked = AgentVoice(RETAIL_PHRASES, 1, 1).ask(["email", "name", "zip", "user_id"])
-
-    assert all(value in talk(goal(CANCEL), asked)[1].text for value in KNOWS.values())
