@@ -4,13 +4,26 @@ import functools
 
 from tool_envs.booking.data import BookingBase
 from tool_envs.booking.wishes import FAMILIES, Traveller, lexicon
+from tool_envs.errors import UsageError
 from tool_envs.messages import ToolCall
 from tool_envs.service.tasks import GeneratedTasks, TaskMaker
 from tool_envs.simulators.goal import Wish
 
 
+FEWEST_FLIGHTS = 140
+"""With fewer there is not enough to choose from on one route."""
+
+
 def booking_tasks(base: BookingBase, split: str, difficulty: int | None) -> GeneratedTasks[Traveller]:
-    """The tasks of one split over an airline; raises as `GeneratedTasks` does."""
+    """The tasks of one split over an airline; raises as `GeneratedTasks` does.
+
+    Raises:
+        UsageError: The airline has too few flights for tasks.
+    """
+    if base.flight_count < FEWEST_FLIGHTS:
+        raise UsageError(
+            f"Tasks need at least {FEWEST_FLIGHTS} flights to choose from, got {base.flight_count}."
+        )
     return GeneratedTasks(_maker(base), split, difficulty)
 
 

@@ -73,7 +73,7 @@ def is_insured(trip: Reservation) -> bool:
 def compensation(traveller: Traveller) -> Planned | None:
     """A certificate for a cancelled or delayed flight, where it is due."""
     trip = traveller.take_reservation(lambda trip: amount_due(traveller, trip) > 0)
-    if trip is None or not traveller.claim():
+    if trip is None or not traveller.take_balances():
         return None
     amount = amount_due(traveller, trip)
     wish = compensation_wish(

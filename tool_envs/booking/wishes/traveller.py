@@ -45,12 +45,6 @@ class Traveller:
         self._new_trips: list[tuple[int, int]] = []
         self._counts_reservations = False
         self._balance_taken = False
-        self._claims = False
-
-    def claim(self) -> bool:
-        """Take note that a certificate is due to them; False when one is already."""
-        first, self._claims = not self._claims, True
-        return first
 
     # --- Reservations
 
@@ -173,8 +167,11 @@ class Traveller:
         """Take note that a wish moves money on methods; False when another one moves a balance, too."""
         if all(self.row.method_kind[number] == CREDIT_CARD for number in numbers):
             return True
-        free = not self._balance_taken
-        self._balance_taken = True
+        return self.take_balances()
+
+    def take_balances(self) -> bool:
+        """Take note that a wish changes what their cards and certificates hold; False when another one does."""
+        free, self._balance_taken = not self._balance_taken, True
         return free
 
     def method_words(self, number: int) -> str:
