@@ -201,11 +201,27 @@ def test_a_new_passenger_is_shown():
     assert look_of(base).reservation_json(database, row)["passengers"][0] == STRANGER._asdict()
 
 
-def test_a_certificate_that_was_sent_is_a_method():
-    base = booking_base()
-    row = base.customer(3).copy()
+def with_new_certificate(base, customer):
+    """The customer with another certificate of 100 dollars."""
+    row = base.customer(customer).copy()
     row.method_kind[row.methods], row.balance[row.methods] = CERTIFICATE, 10_000
     row.methods += 1
+    return row
+
+
+def test_a_certificate_that_was_sent_can_pay():
+    base = booking_base()
+    database, row, reservation = Database(base), with_new_certificate(base, 3), base.reservation(3, 0).copy()
+    reservation.payment_method[0] = row.methods - 1
+    database.put("customers", base.user_id(3), row)
+    shown = look_of(base).reservation_json(database, reservation)
+
+    assert shown["payment_history"][0]["payment_id"] == method_ids(base, row)[-1]
+
+
+def test_a_certificate_that_was_sent_is_a_method():
+    base = booking_base()
+    row = with_new_certificate(base, 3)
     new = method_ids(base, row)[-1]
 
     assert new not in base.method_ids(3)

@@ -114,6 +114,13 @@ def test_an_id_of_a_reservation_that_is_not_there_finds_none(size, customer, bey
     assert base.find_reservation(base.reservation_id(base.customers + customer, 0)) is None
 
 
+def test_customers_of_a_larger_airline_are_nobody_here():
+    small, large = BookingBase(5, 60, 2), BookingBase(50, 60, 2)
+
+    assert small.find_user(large.user_id(4)) == 4
+    assert all(small.find_user(large.user_id(customer)) is None for customer in range(5, 50))
+
+
 # --- Customers
 
 
