@@ -293,11 +293,6 @@ def too_many_payment_methods(database):
     return "send_certificate", {"user_id": BASE.user_id(CUSTOMER), "amount": 100}
 
 
-@scene
-def calculation_failed(_):
-    return "calculate", {"expression": "1/0"}
-
-
 @pytest.mark.parametrize("no", No, ids=lambda no: no.name.lower())
 def test_every_reason_is_reached_and_leaves_no_trace(no):
     database = Database(BASE)

@@ -39,7 +39,7 @@ from tool_envs.messages import ToolCall
 from tool_envs.schema import load_schema
 from tool_envs.spaces import ToolCallSpace
 
-CODES = {no.refusal.code for no in No}
+CODES = {"calculation_failed", *(no.refusal.code for no in No)}
 MISTAKES = {"unknown_tool", "invalid_arguments"}
 
 seeded = st.randoms(use_true_random=True)

@@ -40,7 +40,7 @@ from tool_envs.schema import load_schema
 from tool_envs.schema.sampling import mutate_call, sample_call
 
 VERSIONS = list(ZIP_NAMES)
-CODES = {no.refusal.code for no in No}
+CODES = {"calculation_failed", *(no.refusal.code for no in No)}
 MISTAKES = {"unknown_tool", "invalid_arguments"}
 BASE = RetailBase(500, 0)
 SHOP = BASE.catalog

@@ -93,6 +93,7 @@ class BookingBase(BaseData):
         )
         self._identities: Kept[int, Identity] = Kept(self._people.identity)
         self._user_ids: Kept[int, str] = Kept(lambda each: self._people.user_id(self._identities[each]))
+        self._passengers: Kept[int, Passenger] = Kept(self._make_passenger)
         self._saved: Kept[int, tuple[Passenger, ...]] = Kept(self._make_saved)
         self._method_ids: Kept[int, tuple[str, ...]] = Kept(self._make_method_ids)
         self._reservation_ids: Kept[tuple[int, int], str] = Kept(
@@ -191,10 +192,7 @@ class BookingBase(BaseData):
         Raises:
             IndexError: The customer saved fewer.
         """
-        customer, number = divmod(code, PASSENGER_CODES)
-        if number:
-            return self.saved_passengers(customer)[number - 1]
-        return Passenger(*self.name(customer), self.dob(customer))
+        return self._passengers[code]
 
     def passenger_code(self, customer: int, passenger: Passenger) -> int:
         """The code of the customer themself or of one whom they saved; -1 for anybody else."""
@@ -292,6 +290,12 @@ class BookingBase(BaseData):
         customer, number = place
         saved = len(self.saved_passengers(customer))
         return self._reservation_maker.reservation(self.customer(customer), number, saved)
+
+    def _make_passenger(self, code: int) -> Passenger:
+        customer, number = divmod(code, PASSENGER_CODES)
+        if number:
+            return self.saved_passengers(customer)[number - 1]
+        return Passenger(*self.name(customer), self.dob(customer))
 
     def _make_saved(self, customer: int) -> tuple[Passenger, ...]:
         return saved_passengers(self.seed, customer, self.name(customer))

@@ -23,17 +23,29 @@ _REASONS = re.compile(
 
 
 def state_of(database: Database) -> State:
-    """What differs from the base data; the order in which passengers are named makes no difference."""
-    return frozenset(
-        (table, key, orjson.dumps(_compared(record), option=orjson.OPT_SORT_KEYS))
-        for (table, key), record in changed_records(database).items()
-    )
+    """What differs from the base data.
+
+    The order in which passengers are named makes no difference, nor that in which new reservations are made,
+    and so their ids.
+    """
+    old: list[tuple[str, str, bytes]] = []
+    new: list[bytes] = []
+    for (table, key), record in changed_records(database).items():
+        if table == "reservations" and key not in database.base.tables[table]:
+            new.append(_text({**record, "reservation_id": ""}))
+        else:
+            old.append((table, key, _text(record)))
+    return frozenset([*old, *(("reservations", f"new {k}", text) for k, text in enumerate(sorted(new)))])
 
 
-def _compared(record: Json) -> Json:
-    if "passengers" not in record:
-        return record
-    return {**record, "passengers": sorted(record["passengers"], key=lambda each: sorted(each.items()))}
+def _text(record: Json) -> bytes:
+    """A record as far as it counts."""
+    compared = dict(record)
+    if "passengers" in record:
+        compared["passengers"] = sorted(record["passengers"], key=orjson.dumps)
+    if "reservations" in record:
+        compared["reservations"] = len(record["reservations"])
+    return orjson.dumps(compared, option=orjson.OPT_SORT_KEYS)
 
 
 BOOKING_DESK = Desk(

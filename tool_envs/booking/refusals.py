@@ -38,7 +38,6 @@ class No(enum.IntEnum):
     TOO_MANY_CHANGES = 27
     TOO_MANY_RESERVATIONS = 28
     TOO_MANY_PAYMENT_METHODS = 29
-    CALCULATION_FAILED = 30
 
     @property
     def refusal(self) -> Refusal:
@@ -76,6 +75,5 @@ _SENTENCES = {
     No.TOO_MANY_CHANGES: "There were too many payments for this reservation to add another one.",
     No.TOO_MANY_RESERVATIONS: "The user has too many reservations to add another one.",
     No.TOO_MANY_PAYMENT_METHODS: "The user has too many payment methods to add another one.",
-    No.CALCULATION_FAILED: "The expression is not valid, divides by zero, or is too large.",
 }
 _REFUSALS = {no: Refusal(no.name.lower(), sentence) for no, sentence in _SENTENCES.items()}

@@ -9,7 +9,6 @@ from tool_envs.messages import ToolCall
 from tool_envs.service.tasks import GeneratedTasks, TaskMaker
 from tool_envs.simulators.goal import Wish
 
-
 FEWEST_FLIGHTS = 140
 """With fewer there is not enough to choose from on one route."""
 

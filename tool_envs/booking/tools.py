@@ -34,8 +34,6 @@ from tool_envs.booking.rows import (
     Passenger,
     Reservation,
 )
-from tool_envs.calculator import CalculationError
-from tool_envs.calculator import calculate as value_of
 from tool_envs.database import Database
 from tool_envs.generated import padded
 from tool_envs.messages import Json
@@ -45,24 +43,6 @@ Answer: TypeAlias = Reservation | Customer | JsonText | dict[str, Json] | No
 """A row to be rendered, a JSON value, or why not."""
 
 _DOLLAR = 100  # cents
-
-
-def calculate(database: Database, expression: str) -> Answer:  # noqa: ARG001 - all tools are called alike
-    """The value of an expression."""
-    try:
-        return {"value": value_of(expression)}
-    except CalculationError:
-        return No.CALCULATION_FAILED
-
-
-def think(database: Database, thought: str) -> Answer:  # noqa: ARG001
-    """Nothing."""
-    return {}
-
-
-def transfer_to_human_agents(database: Database, summary: str) -> Answer:  # noqa: ARG001
-    """Nothing; the schema says that the episode ends."""
-    return {}
 
 
 def get_user_details(database: Database, user_id: str) -> Answer:
@@ -204,7 +184,6 @@ TOOLS: Mapping[str, Callable[..., Answer]] = {
     tool.__name__: tool
     for tool in (
         book_reservation,
-        calculate,
         cancel_reservation,
         searches.get_flight_status,
         get_reservation_details,
@@ -213,14 +192,12 @@ TOOLS: Mapping[str, Callable[..., Answer]] = {
         searches.search_direct_flight,
         searches.search_onestop_flight,
         send_certificate,
-        think,
-        transfer_to_human_agents,
         update_reservation_baggages,
         update_reservation_flights,
         update_reservation_passengers,
     )
 }
-"""All tools of all schema versions, by name."""
+"""The tools of all schema versions but those that every desk has, by name."""
 
 
 def _empty_reservation(customer: Customer) -> Reservation:

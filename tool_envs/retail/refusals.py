@@ -26,7 +26,6 @@ class No(enum.IntEnum):
     SAME_PAYMENT_METHOD = 16
     INSUFFICIENT_GIFT_CARD_BALANCE = 17
     TOO_MANY_PAYMENT_CHANGES = 18
-    CALCULATION_FAILED = 19
 
     @property
     def refusal(self) -> Refusal:
@@ -53,6 +52,5 @@ _SENTENCES = {
     No.SAME_PAYMENT_METHOD: "The order is paid with this payment method already.",
     No.INSUFFICIENT_GIFT_CARD_BALANCE: "The gift card does not hold enough beyond what exchanges take.",
     No.TOO_MANY_PAYMENT_CHANGES: "The payment of this order was changed too often to change again.",
-    No.CALCULATION_FAILED: "The expression is not valid, divides by zero, or is too large.",
 }
 _REFUSALS = {no: Refusal(no.name.lower(), sentence) for no, sentence in _SENTENCES.items()}

@@ -7,8 +7,6 @@ a JSON value or a reason to refuse. `toolkit` renders rows and renames parameter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from tool_envs.calculator import CalculationError
-from tool_envs.calculator import calculate as value_of
 from tool_envs.database import Database
 from tool_envs.messages import Json
 from tool_envs.people import Address
@@ -28,24 +26,6 @@ from tool_envs.toolkit import JsonText
 
 Answer: TypeAlias = Order | Customer | JsonText | dict[str, Json] | No
 """A row to be rendered, a JSON value, or why not."""
-
-
-def calculate(database: Database, expression: str) -> Answer:  # noqa: ARG001 - all tools are called alike
-    """The value of an expression."""
-    try:
-        return {"value": value_of(expression)}
-    except CalculationError:
-        return No.CALCULATION_FAILED
-
-
-def think(database: Database, thought: str) -> Answer:  # noqa: ARG001
-    """Nothing."""
-    return {}
-
-
-def transfer_to_human_agents(database: Database, summary: str) -> Answer:  # noqa: ARG001
-    """Nothing; the schema says that the episode ends."""
-    return {}
 
 
 def find_user_id_by_email(database: Database, email: str) -> Answer:
@@ -219,7 +199,6 @@ def modify_user_address(
 TOOLS: Mapping[str, Callable[..., Answer]] = {
     tool.__name__: tool
     for tool in (
-        calculate,
         cancel_pending_order,
         exchange_delivered_order_items,
         find_user_id_by_email,
@@ -234,11 +213,9 @@ TOOLS: Mapping[str, Callable[..., Answer]] = {
         modify_pending_order_payment,
         modify_user_address,
         return_delivered_order_items,
-        think,
-        transfer_to_human_agents,
     )
 }
-"""All tools of all schema versions, by name."""
+"""The tools of all schema versions but those that every desk has, by name."""
 
 
 def _replace(

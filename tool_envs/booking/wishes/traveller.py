@@ -170,7 +170,7 @@ class Traveller:
         return self.take_balances()
 
     def take_balances(self) -> bool:
-        """Take note that a wish changes what their cards and certificates hold; False when another one does."""
+        """Take note that a wish changes what cards and certificates there are; False when another does."""
         free, self._balance_taken = not self._balance_taken, True
         return free
 
