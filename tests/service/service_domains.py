@@ -19,13 +19,14 @@ class Subject(NamedTuple):
     grader: Any
     make: Any
     families: int
+    fewest: int  # actions of the shortest task
 
     def tasks(self, split="test", difficulty=None) -> GeneratedTasks:
         return self.make(self.base, split, difficulty)
 
 
 SUBJECTS = {
-    "retail": Subject("tool_envs/Retail-v0", retail_base(), RETAIL_GRADER, retail_tasks, 9),
-    "booking": Subject("tool_envs/Booking-v0", booking_base(), BOOKING_GRADER, booking_tasks, 11),
+    "retail": Subject("tool_envs/Retail-v0", retail_base(), RETAIL_GRADER, retail_tasks, 9, 5),
+    "booking": Subject("tool_envs/Booking-v0", booking_base(), BOOKING_GRADER, booking_tasks, 11, 3),
 }
 VERSIONS = ("1.0.0", "1.1.0", "2.0.0")

@@ -15,7 +15,7 @@ class Progress:
     """What happened so far.
 
     Attributes:
-        user_id: The customer who was found; empty: nobody yet.
+        user_id: The customer who was found first; empty: nobody yet.
         read: Keys of the calls that read something, see `read_key`.
         told: Slot -> what the user said of themselves.
         index: Number of the wish that was brought up last.
@@ -111,7 +111,7 @@ def alternatives(wish: Wish) -> Iterable[Wish]:
 
 def _learn_call(progress: Progress, desk: Desk, event: Called) -> None:
     call = event.call
-    progress.user_id = desk.found(event) or progress.user_id
+    progress.user_id = progress.user_id or desk.found(event)
     if call.name in desk.writes:
         progress.written.append(call)
         progress.yeses = used(progress.yeses, call, desk.pairs)
