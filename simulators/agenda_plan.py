@@ -20,6 +20,7 @@ class Node(NamedTuple):
         asks: It is a question.
         leaves: The accepted sets of arguments, taken apart.
         owners: Leaf -> the argument that it is a part of.
+        slots: Slot -> the leaves that it fills.
     """
 
     wish: Wish
@@ -28,6 +29,7 @@ class Node(NamedTuple):
     asks: bool
     leaves: tuple[dict[str, Json], ...]
     owners: dict[str, str]
+    slots: dict[str, list[str]]
 
 
 def plan(goal: UserGoal, phrases: Phrases) -> tuple[tuple[Node, ...], Facts]:
@@ -37,7 +39,7 @@ def plan(goal: UserGoal, phrases: Phrases) -> tuple[tuple[Node, ...], Facts]:
     for index, wish in enumerate(goal.wishes):
         last = index + 1 == len(goal.wishes)
         following = -1 if last else len(nodes) + _size(wish)
-        for node, fact in _lay_out(wish, index, len(nodes), following):
+        for node, fact in _lay_out(wish, index, len(nodes), following, phrases):
             nodes.append(node)
             facts.append(fact)
     identity = slot_mask(phrases.identity, phrases)
@@ -54,7 +56,9 @@ def _asks_after(wish: Wish) -> bool:
     return bool(wish.tool) and wish.fact is not None
 
 
-def _lay_out(wish: Wish, index: int, at: int, following: int) -> Iterator[tuple[Node, WishFacts]]:
+def _lay_out(
+    wish: Wish, index: int, at: int, following: int, phrases: Phrases
+) -> Iterator[tuple[Node, WishFacts]]:
     """The steps of one wish, of which the first is number `at`: itself, its question, what else they want."""
     asks, after = wish.fact is not None and not wish.tool, _asks_after(wish)
     question = wish.fact.question if wish.fact else ""
@@ -63,15 +67,18 @@ def _lay_out(wish: Wish, index: int, at: int, following: int) -> Iterator[tuple[
     follows = at + 1 if after else following
     leaves = tuple(map(leaves_of, wish.accepted))
     owners = owners_of(wish.accepted[0]) if wish.accepted else {}
+    slots: dict[str, list[str]] = {}
+    for leaf in owners:
+        slots.setdefault(phrases.slot_of(leaf), []).append(leaf)
     yield (
-        Node(wish, index, wish.opening or question, asks, leaves, owners),
+        Node(wish, index, wish.opening or question, asks, leaves, owners, slots),
         WishFacts(sets, asks, wish.forbidden, otherwise, follows),
     )
     if after:
-        question_of_it = Node(wish, index, question, True, leaves, owners)
+        question_of_it = Node(wish, index, question, True, leaves, owners, slots)
         yield question_of_it, WishFacts(0, True, False, -1, following)
     if wish.otherwise is not None:
-        yield from _lay_out(wish.otherwise, index, otherwise, following)
+        yield from _lay_out(wish.otherwise, index, otherwise, following, phrases)
 
 
 def wish_act(wish: Wish, index: int, asks: bool | None = None) -> dict[str, Json]:

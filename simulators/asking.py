@@ -36,7 +36,7 @@ _BARE = re.compile(
 _WILL_YOU = re.compile(
     r"\b(?:would you(?: still)? (?:like|want|wish|prefer)|do you(?: still)? (?:want|wish|like)"
     r"|are you ready)(?: for)?(?: me)?(?: to\b ?| (?=(?:this|that)\W*$))(.*)"
-    r"|\b(?:shall|should|may|can|could) (?:i|we) (?:now |then )?(.*)"
+    r"|\b(?:shall|should|may|can|could) (?:i|we)\b ?(?:now |then )?(.*)"
 )
 _RIGHT = words(
     r"(?:is|are|does|do|would|will) (?:this|that|these|everything|it|all|the)\b.*\b(?:correct|right|good"

@@ -27,21 +27,6 @@ Mentions = dict[str, Mention]
 """Leaf -> what a message names of it."""
 
 
-def slot_of(leaf: str, phrases: Phrases) -> str:
-    """The slot of a leaf; data that says who the user is comes last."""
-    return phrases.slot_of_leaf.get(leaf, leaf)
-
-
-def slots_of(node: Node, phrases: Phrases) -> list[str]:
-    """The slots of the arguments of a wish."""
-    return list(dict.fromkeys(slot_of(leaf, phrases) for leaf in node.owners))
-
-
-def leaves_in(slot: str, node: Node, phrases: Phrases) -> list[str]:
-    """The leaves of a wish's arguments that a slot fills."""
-    return [leaf for leaf in node.owners if slot_of(leaf, phrases) == slot]
-
-
 def chosen(node: Node, sets: int) -> list[dict[str, Json]]:
     """The leaves of the accepted sets of a mask."""
     return _chosen(node.leaves, sets)
@@ -63,11 +48,11 @@ def _chosen(accepted: Iterable[dict[str, Json]], sets: int) -> list[dict[str, Js
 
 def _common(name: str, accepted: list[dict[str, Json]]) -> Json:
     values = [each[name] for each in accepted if name in each]
-    return values[0] if values and all(_same(value, values[0]) for value in values) else None
+    return values[0] if values and all(_same(value, values[0]) for value in values[1:]) else None
 
 
 def _same(one: Json, other: Json) -> bool:
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+    if one != other and isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return sorted(map(_sortable, one)) == sorted(map(_sortable, other))
     return bool(one == other)
 

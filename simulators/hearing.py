@@ -16,8 +16,6 @@ from tool_envs.simulators.comparing import (
     named_values,
     other_sets,
     said_as,
-    slot_of,
-    slots_of,
     wrong_leaves,
 )
 from tool_envs.simulators.goal import Fact, UserGoal
@@ -75,7 +73,7 @@ _ASIDE = re.compile(
     r"\bfrom\b[^.?!\n]{0,200}?(?=\bto\b)"
     r"|\b(?:instead of|rather than|in place of|currently|current|original)\b[^.,;:?!)\n]*"
     r"|\breplac(?:e|ing)\b[^.?!\n]{0,120}?(?=\b(?:with|by)\b)"
-    r"|[^.,;:?!\n]{0,120}\b(?:is|be|being) replaced\b"
+    r"|(?<![^.,;:?!\n])[^.,;:?!\n]{0,120}\b(?:is|be|being) replaced\b"
 )
 
 
@@ -156,14 +154,14 @@ def _compare(
 ) -> Heard:
     """With what the values of the message are to the wish."""
     wrong = wrong_leaves(node, mentions, sets)
-    in_words = [slot for slot in slots_of(node, phrases) if said_as(node, slot, sets, goal, phrases)]
+    in_words = [slot for slot in node.slots if said_as(node, slot, sets, goal, phrases)]
     agrees = agreeing(node, mentions)
     return heard._replace(
         identified=any(name in phrases.identifying for name in node.owners if name in mentions),
         complete=all(any(name in mentions for name in phrases.slots[slot]) for slot in in_words),
         agrees=agrees,
         others=other_sets(node, mentions, sets, phrases),
-        correctable=any(slot_of(name, phrases) in in_words for name in wrong),
+        correctable=any(phrases.slot_of(name) in in_words for name in wrong),
     )
 
 
@@ -215,7 +213,7 @@ def _forms(name: str, values: Iterable[Json], goal: UserGoal) -> dict[Json, set[
 def _rank(name: str, phrases: Phrases) -> int:
     """The place of a leaf's slot among the slots."""
     slots = list(phrases.slots)
-    slot = slot_of(name, phrases)
+    slot = phrases.slot_of(name)
     return slots.index(slot) if slot in slots else len(slots)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -58,8 +57,8 @@ def mentions_in(
         found.extend(_Mention(*number.span(), slot, _number(number)) for number in pattern.finditer(words))
     for slot, values in chain(language.values.items(), lexicon.items()):
         for value in values:
-            for form in _forms_of(value):
-                if form in words:
+            for form in value.forms or _itself(value):
+                if form and form in words:
                     found.extend(_Mention(*span, slot, value.value) for span in _spans_of(form, words))
     return _in_order(_longest(found))
 
@@ -78,11 +77,9 @@ def _number(found: re.Match[str]) -> int:
     return NUMBER_WORDS[text] if text in NUMBER_WORDS else int(text.replace(",", ""))
 
 
-@lru_cache(maxsize=65_536)
-def _forms_of(value: Value) -> tuple[str, ...]:
-    """The forms of a value, or the value itself."""
-    itself = (value.value.lower(),) if isinstance(value.value, str) else ()
-    return tuple(filter(None, dict.fromkeys(value.forms or itself)))
+def _itself(value: Value) -> tuple[str, ...]:
+    """What stands for a value without forms."""
+    return (value.value.lower(),) if isinstance(value.value, str) else ()
 
 
 def _spans_of(form: str, words: str) -> Iterator[tuple[int, int]]:

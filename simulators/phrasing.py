@@ -59,8 +59,12 @@ class Phrases(msgspec.Struct, frozen=True, dict=True):
     look_alikes: tuple[frozenset[str], ...]
     conditions: dict[str, Pool]
 
+    def slot_of(self, leaf: str) -> str:
+        """The slot of an argument or member; itself when it has none."""
+        return self._slot_of_leaf.get(leaf, leaf)
+
     @cached_property
-    def slot_of_leaf(self) -> dict[str, str]:
+    def _slot_of_leaf(self) -> dict[str, str]:
         """Argument or member -> its slot; rather one of the wish than one that says who the user is."""
         own_last = sorted(self.slots, key=lambda slot: slot not in self.identity)
         return {name: slot for slot in own_last for name in self.slots[slot]}

@@ -12,12 +12,9 @@ from tool_envs.simulators.comparing import (
     chosen,
     common,
     common_argument,
-    leaves_in,
     named_values,
     parts_of,
     said_as,
-    slot_of,
-    slots_of,
     wrong_leaves,
 )
 from tool_envs.simulators.goal import UserGoal
@@ -78,9 +75,9 @@ def _told(slot: str, node: Node, phrases: Phrases) -> dict[str, Json]:
     """What the words for a slot tell: arguments, or parts of those that are not told as a whole."""
     everything = (1 << len(node.leaves)) - 1
     told: dict[str, Json] = {}
-    for leaf in leaves_in(slot, node, phrases):
+    for leaf in node.slots.get(slot, ()):
         owner = node.owners[leaf]
-        parts = [slot_of(each, phrases) for each, name in node.owners.items() if name == owner]
+        parts = [phrases.slot_of(each) for each, name in node.owners.items() if name == owner]
         if all(part in node.wish.words for part in parts):
             told[owner] = common_argument(node, owner, everything)
         else:
@@ -129,7 +126,7 @@ class _Speaker(NamedTuple):
         everything = (1 << len(self.before.leaves)) - 1
         if self._sets == everything:
             return []
-        slots = slots_of(self.before, self.phrases)
+        slots = self.before.slots
         return [
             s for s in slots if self._said(s) != said_as(self.before, s, everything, self.goal, self.phrases)
         ]
@@ -159,13 +156,13 @@ class _Speaker(NamedTuple):
         if slot not in self.phrases.identity:
             return []
         leaves = [leaf for leaf in self.phrases.slots[slot] if self.before.owners.get(leaf, leaf) != leaf]
-        return [slot_of(leaf, self.phrases) for leaf in leaves]
+        return [self.phrases.slot_of(leaf) for leaf in leaves]
 
     def _told_anyway(self) -> set[str]:
         if self.step.moves & core.AFFIRM:
             return set(self._agreed()[1])
         if self.step.moves & core.CORRECT:
-            return {slot_of(leaf, self.phrases) for leaf in self._wrong()}
+            return {self.phrases.slot_of(leaf) for leaf in self._wrong()}
         return set()
 
     def _answer(self, slot: str) -> Iterator[tuple[Act | None, Said | None]]:
@@ -183,7 +180,7 @@ class _Speaker(NamedTuple):
 
     def _meant(self, slot: str, words: str) -> dict[str, Json]:
         """What the words for a slot of the wish stand for; themselves where nothing is known of it."""
-        leaves = leaves_in(slot, self.before, self.phrases)
+        leaves = self.before.slots.get(slot, ())
         if not leaves:
             return {slot: self.before.wish.means.get(slot, words)}
         values = {leaf: common(self.before, leaf, self._sets) for leaf in leaves}
@@ -197,7 +194,7 @@ class _Speaker(NamedTuple):
         told: set[str] = set()
         said: set[str] = set()
         for leaf in self._wrong():
-            slot, name = slot_of(leaf, self.phrases), self.before.owners[leaf]
+            slot, name = self.phrases.slot_of(leaf), self.before.owners[leaf]
             words = self._said(slot)
             if words:
                 value = common_argument(self.before, name, self._sets)
@@ -217,8 +214,7 @@ def _scope(
     agreed: set[str] = set()
     added: list[str] = []
     accepted = chosen(node, sets)
-    for slot in slots_of(node, phrases):
-        leaves = leaves_in(slot, node, phrases)
+    for slot, leaves in node.slots.items():
         named = {leaf: parts for leaf in leaves if (parts := _named(accepted, leaf, mentions))}
         whole = named and all(parts == parts_of(accepted[0][leaf]) for leaf, parts in named.items())
         if not whole and said_as(node, slot, sets, goal, phrases):

@@ -1,11 +1,9 @@
-"""The agenda user: what they say yes to, what they never say, and that they always come to an end."""
+"""The agenda user by examples of a store: yes and no, answers, what follows, when they lose patience."""
 
 import json
-from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import strategies as st
 from sample_goals import (
     CANCEL,
     EXCHANGE,
@@ -19,6 +17,7 @@ from sample_goals import (
     WORDS,
     goal,
 )
+from samples import RETAIL
 
 from tool_envs.errors import UsageError
 from tool_envs.simulators import agenda_core as core
@@ -29,16 +28,7 @@ from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
-keys = st.integers(0, 2**64 - 1)
-
-
-def talk(wanted, *messages, key=1):
-    """The user after these messages, and their last turn."""
-    user = AgendaUser(RETAIL_PHRASES)
-    turn = user.reset(wanted, key)
-    for message in messages:
-        turn = user.respond(message)
-    return user, turn
+talk = RETAIL.talk
 
 
 def acts(turn):
@@ -51,10 +41,7 @@ def yes(turn):
 
 
 PROPOSAL = "Shall I cancel order #W1234567 because it is no longer needed?"
-MESSAGES = json.loads((Path(__file__).parent / "agent_messages.json").read_text(encoding="utf-8"))
-RIGHT = [(WISHES[case["wish"]], case["message"]) for case in MESSAGES["right"]]
-WRONG = [(WISHES[case["wish"]], case["message"], case["said"]) for case in MESSAGES["wrong"]]
-REFUSALS = MESSAGES["refusals"]
+REFUSALS = RETAIL.messages["refusals"]
 
 
 # -- yes and no ---------------------------------------------------------------------------------------------

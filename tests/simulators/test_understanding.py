@@ -324,6 +324,7 @@ HOSTILE = [
         "and the ",
     ),
     *("there are no ", "black desk lamp", ", or is ", "can i ", "you can also ", "modify your a order "),
+    *("cancel send ", "2 checked ", "total ", "1 of which is ", "non-free ", "$1,111", "certificate ", "2 "),
 ]
 
 
