@@ -63,7 +63,7 @@ class Trip(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The membership of the customer (empty: not seen yet), and their reservations by id, in order."""
+    """The membership of the customer who was looked up first (empty: nobody), and reservations by id."""
 
     membership: str = ""
     trips: tuple[tuple[str, Trip], ...] = ()
@@ -84,7 +84,7 @@ def look(seen: Seen, event: Event) -> Seen:
         return seen
     result = orjson.loads(event.result)
     if event.call.name == PROFILE:
-        return seen._replace(membership=result["membership"])
+        return seen._replace(membership=seen.membership or result["membership"])
     if "reservation_id" not in result:
         return seen
     trips = dict(seen.trips) | {result["reservation_id"]: _trip(result)}
