@@ -38,7 +38,10 @@ class Slice(NamedTuple):
     tasks: int | None
 
 
-OURS = (Slice("tool_envs/Retail-v0", {"split": "test"}, "oracle", 100),)
+OURS = (
+    Slice("tool_envs/Retail-v0", {"split": "test"}, "oracle", 100),
+    Slice("tool_envs/Booking-v0", {"split": "test"}, "oracle", 100),
+)
 """What is shown of our own domains."""
 
 
