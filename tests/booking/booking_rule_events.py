@@ -24,7 +24,7 @@ MINE, ALSO_MINE, BOBS = "A1AA1A", "B2BB2B", "C3CC3C"
 NEW = {ANN: "D4DD4D", BOB: "E5EE5E"}
 """The reservation that a booking makes."""
 OWNER = {MINE: ANN, ALSO_MINE: ANN, BOBS: BOB, NEW[ANN]: ANN, NEW[BOB]: BOB}
-CARD, GIFT, CERTIFICATE = "credit_card_1000000", "gift_card_2000000", "certificate_3000000"
+CARD, GIFT = "credit_card_1000000", "gift_card_2000000"
 DAY_AGO, OVER_A_DAY_AGO = "2025-06-29T15:00:00", "2025-06-29T14:59:00"
 
 
@@ -172,6 +172,7 @@ READING = Reading(
         TRANSFER,
     ],
 )
+
 
 # --- Whatever happens
 

@@ -184,6 +184,8 @@ NO_MADE_UP_FACTS = Examples(
         [book(), Said("Your reservation is D4DD4D.")],
         [Said("Your reservation id, such as Z9ZZ9Z, or the flight's number (for example HAT999)?")],
         [Said("What is your user id, and which card (in the format credit_card_1234567)?")],
+        # Ids in the descriptions of the tools.
+        [Said("It looks as gift_card_1234567, certificate_1234567 and jane_roe_1234 do.")],
         [Said("From BOS to SFO on 2025-07-04 at 09:30:00 for $120.")],
     ],
     broken=[
@@ -354,6 +356,8 @@ COMPENSATION = Examples(
         [COMPLAINT, member("silver"), shown(statuses=DELAYED, passengers=3), certificate(150)],
         [COMPLAINT, shown(statuses=DELAYED, cabin="basic_economy"), member("gold"), certificate(50)],
         [COMPLAINT, PROFILE, shown(statuses=CALLED_OFF, cabin="business"), certificate(100)],
+        # The membership is that of the customer who was found first.
+        [COMPLAINT, member("silver"), PROFILE_BOB, shown(statuses=DELAYED), certificate(50)],
         # Once for each reservation.
         [COMPLAINT, LATE, ALSO_OFF, certificate(200), certificate(50)],
         [COMPLAINT, OFF_FOR_TWO, ALSO_OFF, certificate(200), certificate(200)],
@@ -378,6 +382,7 @@ COMPENSATION = Examples(
         ([COMPLAINT, member("gold"), certificate(100)], 2),
         ([COMPLAINT, member("gold"), NOT_SEEN, certificate(100)], 3),
         ([COMPLAINT, INSURED, certificate(0)], 2),
+        ([COMPLAINT, PROFILE, member("gold", BOB), shown(statuses=CALLED_OFF), certificate(100)], 4),
         # It is another amount.
         ([COMPLAINT, OFF_FOR_TWO, certificate(100)], 2),
         ([COMPLAINT, OFF_FOR_TWO, certificate(201)], 2),

@@ -126,7 +126,7 @@ def test_advice_is_whole_words(phrase, letter):
 # --- Arguments of any kind
 
 STRANGE_FLIGHTS = [
-    *([], {}, [[]], [None], "HAT010", [FLIGHTS], [*FLIGHTS, None], {"0": FLIGHTS[0]}),
+    *(None, 7, [], {}, [[]], [None], "HAT010", [FLIGHTS], [*FLIGHTS, None], {"0": FLIGHTS[0]}),
     [{}, {}],
     [{"flight_number": "HAT010"}, {"flight_number": "HAT020"}],
     [leg(["HAT010"], {"day": "2025-07-04"}), FLIGHTS[1]],

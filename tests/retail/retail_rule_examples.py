@@ -112,6 +112,8 @@ KEPT = {
         [PROFILE, Said("You have #W0000001 and #W0000002.")],
         [Said("Your order id, such as #W7654321, or your e-mail address (e.g., me@example.com)?")],
         [Said("What is your user id?")],
+        # Ids in the descriptions of the tools.
+        [Said("It looks as #W1234567, jane_roe_1234, gift_card_1234567 and paypal_1234567 do.")],
     ],
     "allowed_cancel_reason": [
         [inform("reason", "no longer needed"), CANCEL],
@@ -175,7 +177,9 @@ BROKEN = {
         ([Said("Your user id is jim_roe_1111.")], 0),
         ([Said("Write to help@example.com.")], 0),
         ([LOOK, Said("Would you like 1234567891?")], 1),
+        ([Said("Your tracking number is 123456789012.")], 0),
         ([called("think", thought="#W7654321"), Said("#W7654321")], 1),
+        ([called("calculate", expression="1234567891 + 1"), Said("Would you like 1234567891?")], 1),
         ([called("get_order_details", "order_not_found", order_id="#W7654321"), Said("No #W7654321.")], 1),
         ([Said("Such as #W7654321. It is #W7654321.")], 0),
     ],
