@@ -221,6 +221,8 @@ NO_ADVICE = Examples(
         ([Said("May I suggest a seat at the window?")], 0),
         ([Said("(I would suggest insurance)")], 0),
         ([Said("I Advise you to wait")], 0),
+        ([Said("I'd recommend the later one.")], 0),
+        ([Said("I  would\nsuggest the later one.")], 0),
         ([heard(text="Which is better?"), Said("In my opinion, the second one.")], 1),
     ],
 )
@@ -277,6 +279,7 @@ CANCELLATION = Examples(
         [wish("cancel", reason="health"), INSURED, CANCEL],
         [INSURED, yes("cancel_reservation", reason="weather"), CANCEL],
         [INSURED, correct("reason", "health"), CANCEL],
+        [INSURED, inform("reason", "plans"), correct("reason", "health"), CANCEL],
         [wish("cancel", reason="health"), INSURED, DENY, INSIST, wish("cancel"), CANCEL],
         [wish("question"), wish("cancel", 1, reason="health"), INSURED, CANCEL],
         [book(), cancel(NEW[ANN])],
@@ -286,6 +289,7 @@ CANCELLATION = Examples(
     ],
     broken=[
         ([CANCEL], 0),
+        ([INSURED, inform("reason", "health"), correct("reason", "plans"), CANCEL], 3),
         ([shown(created=OVER_A_DAY_AGO), CANCEL], 1),
         ([shown(statuses=DELAYED), CANCEL], 1),
         ([shown(cabin="basic_economy"), CANCEL], 1),
@@ -344,6 +348,7 @@ PAYMENT_MIX = Examples(
     ],
 )
 OFF_FOR_TWO = shown(statuses=CALLED_OFF, passengers=2, insurance="yes")
+ON_AGAIN = shown(passengers=2, insurance="yes")
 LATE = shown(statuses=DELAYED, insurance="yes")
 COMPENSATION = Examples(
     kept=[
@@ -364,14 +369,23 @@ COMPENSATION = Examples(
         [COMPLAINT, OFF_FOR_TWO, certificate(200), wish("compensation", 1), ALSO_OFF, certificate(200)],
         [COMPLAINT, LATE, LATE, certificate(50, code="too_many_payment_methods"), certificate(50)],
         [certificate(50, code="user_not_found")],
+        # What was asked for once is asked for, whatever else they want by now.
+        [COMPLAINT, OFF_FOR_TWO, wish("cancel", 1), certificate(200)],
+        [COMPLAINT, OFF_FOR_TWO, ACCEPT_NO, ASK, certificate(200)],
+        # What was paid for one is not paid for another, even when nothing is due for the first any more.
+        [
+            COMPLAINT,
+            OFF_FOR_TWO,
+            ALSO_OFF,
+            certificate(200),
+            shown(passengers=2, insurance="yes"),
+            certificate(200),
+        ],
     ],
     broken=[
-        # Nobody asked for it, or they want something else by now.
+        # Nobody asked for it.
         ([OFF_FOR_TWO, certificate(200)], 1),
         ([wish("cancel"), OFF_FOR_TWO, certificate(200)], 2),
-        ([COMPLAINT, OFF_FOR_TWO, wish("cancel", 1), certificate(200)], 3),
-        ([COMPLAINT, OFF_FOR_TWO, ACCEPT_NO, certificate(200)], 3),
-        ([COMPLAINT, OFF_FOR_TWO, ASK, certificate(200)], 3),
         ([inform("kind", "compensation"), OFF_FOR_TWO, certificate(200)], 2),
         # It is not due.
         ([COMPLAINT, PROFILE, shown(statuses=CALLED_OFF), certificate(100)], 3),
@@ -387,6 +401,8 @@ COMPENSATION = Examples(
         ([COMPLAINT, OFF_FOR_TWO, certificate(100)], 2),
         ([COMPLAINT, OFF_FOR_TWO, certificate(201)], 2),
         ([COMPLAINT, LATE, certificate(100)], 2),
+        # It is for somebody else's reservation.
+        ([COMPLAINT, PROFILE, shown(BOBS, statuses=CALLED_OFF, insurance="yes"), certificate(100)], 3),
         ([COMPLAINT, shown(statuses=("delayed", "cancelled"), insurance="yes"), certificate(50)], 2),
         ([COMPLAINT, LATE, ALSO_OFF, certificate(250)], 3),
         # It was sent before.

@@ -11,7 +11,7 @@ from tool_envs.booking.dates import NOW, instant_text
 from tool_envs.booking.rows import DAY
 from tool_envs.booking.seen import PROFILE, Seen, Trip, flights_of, look
 from tool_envs.facts import FactReader, IdKind
-from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
+from tool_envs.messages import CONTENT, RESPOND, ToolCall
 from tool_envs.rules import Called, Event, Heard, Names, Rule, Said, fold, succeeded
 from tool_envs.service.rules import (
     Ownership,
@@ -107,12 +107,16 @@ _NO_MADE_UP_FACTS = no_made_up_facts(
 # --- No advice: there is nothing to remember
 
 _ADVICE = Names(
-    ("I recommend", "I would recommend", "I suggest", "I would suggest", "I advise", "in my opinion")
+    (
+        *("I recommend", "I would recommend", "I'd recommend", "I suggest", "I would suggest", "I'd suggest"),
+        *("I advise", "in my opinion"),
+    )
 )
 
 
 def _no_advice(template: str, advice: Names) -> Rule:
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, advice))})\b", re.IGNORECASE)
+    phrases = (r"\s+".join(map(re.escape, phrase.split())) for phrase in advice)
+    pattern = re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
     def after(memory: None, event: Event) -> tuple[None, bool]:
         return memory, isinstance(event, Said) and pattern.search(event.text) is not None
@@ -126,7 +130,7 @@ def _no_advice(template: str, advice: Names) -> Rule:
 _NO_ADVICE = _no_advice(
     (
         "Give no advice and no opinion of your own: tell the customer what there is and what it costs, and "
-        "let them choose. Do not say {advice:'}."
+        "let them choose. Never say {advice:`}."
     ),
     _ADVICE,
 )
@@ -178,9 +182,12 @@ def _hear_case(case: _Case, event: Event) -> _Case:
     if not isinstance(event, Heard):
         return case._replace(seen=look(case.seen, event))
     for act in event.acts:
-        if act.get("act") == "wish" and act["wish"] != case.wish:
-            case = case._replace(wish=act["wish"], reasons=frozenset())
-        case = case._replace(reasons=case.reasons.union(reasons_given(act, CANCEL)))
+        about = act.get("wish", case.wish)
+        if act.get("act") == "wish" and about != case.wish:
+            case = case._replace(wish=about, reasons=frozenset())
+        given = frozenset(reasons_given(act, CANCEL)) if about == case.wish else frozenset()
+        kept = frozenset() if given and act["act"] == "correct" else case.reasons
+        case = case._replace(reasons=kept | given)
     return case
 
 
@@ -201,7 +208,7 @@ def _may_cancel(case: _Case, call: ToolCall) -> bool:
 _CANCELLATION = Rule(
     id="cancellation",
     template=(
-        "Ask for the reason of a cancellation and look the reservation up before you cancel it (`{tool}`). "
+        "Look a reservation up before you cancel it (`{tool}`), and ask for the reason. "
         "It can be cancelled when it was made within the last {hours} hours, when the airline cancelled one "
         "of its flights, when it is in business, or when it has travel insurance and the reason is one of "
         "these: {reasons}. The membership makes no difference, and the tool does not check this. When none "
@@ -218,23 +225,31 @@ _CANCELLATION = Rule(
 
 
 class _Claim(NamedTuple):
-    """What was shown, whether the wish at hand is one for compensation, and the dollars sent so far."""
+    """What was shown, whether compensation was asked for, and the ids of reservations that got it."""
 
     seen: Seen = Seen()
     asked: bool = False
-    sent: tuple[int, ...] = ()
+    paid: frozenset[str] = frozenset()
 
 
 def _hear_claim(claim: _Claim, event: Event) -> _Claim:
     if isinstance(event, Heard):
-        for act in event.acts:
-            if act.get("act") in ("wish", "ask", "accept_no"):
-                asked = act["act"] == "wish" and act.get("kind") == COMPENSATION
-                claim = claim._replace(asked=asked)
-        return claim
+        kinds = [act.get("kind") for act in event.acts if act.get("act") == "wish"]
+        return claim._replace(asked=claim.asked or COMPENSATION in kinds)
     if succeeded(event) and event.call.name == CERTIFICATE:
-        return claim._replace(sent=(*claim.sent, event.call.arguments["amount"]))
+        return claim._replace(paid=claim.paid.union(_claims(claim, event.call)[:1]))
     return claim._replace(seen=look(claim.seen, event))
+
+
+def _claims(claim: _Claim, call: ToolCall) -> list[str]:
+    """The customer's reservations for which just this certificate is due still."""
+    return [
+        reservation
+        for reservation, trip in claim.seen.trips
+        if reservation not in claim.paid
+        and trip.user == call.arguments.get("user_id")
+        and compensation_for(trip, claim.seen.is_regular) == call.arguments.get("amount") != 0
+    ]
 
 
 def compensation_for(trip: Trip, is_regular: bool) -> int:
@@ -253,9 +268,7 @@ def compensation_for(trip: Trip, is_regular: bool) -> int:
 def _may_compensate(claim: _Claim, call: ToolCall) -> bool:
     if call.name != CERTIFICATE:
         return True
-    due = [compensation_for(trip, claim.seen.is_regular) for _, trip in claim.seen.trips]
-    amount: Json = call.arguments.get("amount")
-    return claim.asked and amount != 0 and due.count(amount) > claim.sent.count(amount)
+    return claim.asked and bool(_claims(claim, call))
 
 
 _COMPENSATION = Rule(
@@ -302,9 +315,9 @@ _PASSENGERS_FIXED = enforced(
 )
 _PAYMENT_MIX = enforced(
     "payment_mix",
-    "A booking (`{book}`) is paid with at most one certificate, three gift cards and one credit card, all of "
-    "them in the customer's profile. A change of flights, cabin or bags is settled with one gift card or "
-    "credit card, never with a certificate.",
+    "A booking (`{book}`) is paid with at most one certificate, three gift cards and one credit card. A "
+    "change of flights, cabin or bags is settled with one gift card or credit card, never with a "
+    "certificate.",
     ("too_many_certificates", "too_many_gift_cards", "too_many_credit_cards", "certificate_not_allowed"),
     (BOOK, UPDATE_FLIGHTS, UPDATE_BAGS),
     book=BOOK,

@@ -26,6 +26,7 @@ class Trip(NamedTuple):
     """A reservation as it was shown last.
 
     Attributes:
+        user: Whose it is.
         cabin: Name of the cabin.
         created: When it was made, as text.
         insured: It has travel insurance.
@@ -34,6 +35,7 @@ class Trip(NamedTuple):
         statuses: Status of each flight.
     """
 
+    user: str
     cabin: str
     created: str
     insured: bool
@@ -58,8 +60,8 @@ class Trip(NamedTuple):
 
     @property
     def is_delayed(self) -> bool:
-        """One of its flights is delayed, and none is cancelled."""
-        return _FLIGHT_DELAYED in self.statuses and not self.is_called_off
+        """One of its flights is delayed."""
+        return _FLIGHT_DELAYED in self.statuses
 
 
 class Seen(NamedTuple):
@@ -100,6 +102,7 @@ def flights_of(flights: Json) -> tuple[tuple[str, str], ...]:
 
 def _trip(reservation: Mapping[str, Json]) -> Trip:
     return Trip(
+        user=reservation["user_id"],
         cabin=reservation["cabin"],
         created=reservation["created_at"],
         insured=reservation["insurance"] == "yes",
