@@ -3,14 +3,10 @@
 import functools
 import json
 import random
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import jsonschema_rs
-import orjson
 import pytest
 from booking_calls import (
     BASE,
@@ -25,8 +21,10 @@ from booking_calls import (
 )
 from booking_laws import check_step
 from booking_walks import plausible_call, random_booking, random_call
+from effort import call_ratio
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import outputs
 
 from tool_envs.booking.codes import state_digest
 from tool_envs.booking.data import BookingBase
@@ -181,17 +179,7 @@ print(digest(texts), state_digest(database))
 
 def test_every_process_answers_the_same():
     folder = Path(__file__).parent
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", _SCRIPT, str(folder), str(folder.parent)],
-            env={"PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for hash_seed in ("0", "1", "99")
-    }
-
-    assert len(outputs) == 1
+    assert len(outputs(_SCRIPT, str(folder), str(folder.parent))) == 1
 
 
 # --- What is undone
@@ -312,36 +300,4 @@ def customer_service(customer):
 
 
 def test_a_call_takes_at_most_five_times_its_parts():
-    """Bytes to text, against parsing, validating and writing the same JSON alone."""
-    toolkit = booking_toolkit("2.0.0")
-    validators = {
-        name: jsonschema_rs.Draft202012Validator(tool.parameters)
-        for name, tool in toolkit.schema.tools.items()
-    }
-    episodes = [[(name, orjson.dumps(args)) for name, args in customer_service(who)] for who in range(60)]
-
-    def play():
-        texts = []
-        for episode in episodes:
-            database = Database(BASE)
-            texts += [
-                toolkit.call(database, ToolCall(name, orjson.loads(args))).content for name, args in episode
-            ]
-        return texts
-
-    results = [orjson.loads(text) for text in play()]
-    calls = [each for episode in episodes for each in episode]
-
-    def bare():
-        for (name, args), result in zip(calls, results, strict=True):
-            validators[name].is_valid(orjson.loads(args))
-            orjson.dumps(result)
-
-    rounds = [(seconds(play), seconds(bare)) for _ in range(25)]
-    assert min(whole for whole, _ in rounds) < 5 * min(part for _, part in rounds)
-
-
-def seconds(function):
-    start = time.thread_time()
-    function()
-    return time.thread_time() - start
+    assert call_ratio(booking_toolkit("2.0.0"), BASE, map(customer_service, range(60))) < 5

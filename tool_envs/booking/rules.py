@@ -322,15 +322,7 @@ _PAYMENT_MIX = enforced(
     (BOOK, UPDATE_FLIGHTS, UPDATE_BAGS),
     book=BOOK,
 )
-_TRANSFER_LAST = transfer_last(
-    (
-        "Call `{tool}` only for a wish that none of the tools can fulfil, and only when everything else that "
-        "the customer wants is done, since it ends the conversation. A wish that these rules forbid is no "
-        "reason for it: look up what it is about and tell the customer no."
-    ),
-    TRANSFER,
-    OUT_OF_SCOPE,
-)
+_TRANSFER_LAST = transfer_last(TRANSFER, OUT_OF_SCOPE)
 
 RULES: tuple[Rule, ...] = (
     _IDENTIFY_FIRST,

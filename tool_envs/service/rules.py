@@ -217,14 +217,19 @@ def enforced(
 # --- Transfer last: the memory is whether the wish at hand is open and beyond the tools
 
 
-def transfer_last(template: str, tool: str, beyond_tools: str, **parameters: object) -> Rule:
+_TRANSFER = (
+    "Call `{tool}` only for a wish that none of the tools can fulfil, and only when everything else that the "
+    "customer wants is done, since it ends the conversation. A wish that these rules forbid is no reason for "
+    "it: look up what it is about and tell the customer no."
+)
+
+
+def transfer_last(tool: str, beyond_tools: str) -> Rule:
     """A transfer is only for a wish that no tool can fulfil.
 
     Args:
-        template: The sentence.
         tool: The tool that transfers.
         beyond_tools: The kind of such a wish.
-        parameters: Of the sentence, beside `tool`.
     """
 
     def listen(beyond: bool, event: Event) -> bool:
@@ -236,9 +241,7 @@ def transfer_last(template: str, tool: str, beyond_tools: str, **parameters: obj
     def permits(beyond: bool, call: ToolCall) -> bool:
         return call.name != tool or beyond
 
-    return Rule(
-        "transfer_last", template, False, fold(listen, permits), permits, {"tool": tool, **parameters}
-    )
+    return Rule("transfer_last", _TRANSFER, False, fold(listen, permits), permits, {"tool": tool})
 
 
 # --- Reading events

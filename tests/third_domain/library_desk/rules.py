@@ -66,7 +66,7 @@ RULES = (
         ("loan_renewed_before",),
         (RENEW,),
     ),
-    transfer_last("Call `{tool}` only for a wish that no tool can fulfil.", TRANSFER, "out_of_scope"),
+    transfer_last(TRANSFER, "out_of_scope"),
 )
 
 POLICY = f"""\
