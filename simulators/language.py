@@ -81,9 +81,13 @@ class Language(msgspec.Struct, frozen=True, eq=False):
     numbers: Mapping[str, re.Pattern[str]]
 
 
+NOTHING = re.compile("(?!)")
+"""A pattern that fits nowhere."""
+
+
 def groups(table: Mapping[str, str]) -> re.Pattern[str]:
     """One pattern with a named group per entry, each from the start of a word; the first that fits wins."""
-    return words(*(f"(?P<{name}>{pattern})" for name, pattern in table.items()))
+    return NOTHING if not table else words(*(f"(?P<{name}>{pattern})" for name, pattern in table.items()))
 
 
 def words(*alternatives: str) -> re.Pattern[str]:

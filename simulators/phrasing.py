@@ -87,9 +87,13 @@ def join(parts: Sequence[str]) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital letter and a full stop."""
+    """With a capital letter, unless it begins with an id or an e-mail address, and a full stop."""
     text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    start = text if _BEGINS_WITH_ID.match(text) else text[:1].upper() + text[1:]
+    return start + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+_BEGINS_WITH_ID = re.compile(r"\S*[_@\d]")
 
 
 _CONTRACTION = re.compile(

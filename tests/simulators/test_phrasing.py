@@ -221,6 +221,13 @@ def test_join(parts, text):
     assert join(parts) == text
 
 
-@pytest.mark.parametrize(("text", "whole"), [("yes", "Yes."), ("Why?", "Why?"), (" no! ", "No!")])
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        *[("yes", "Yes."), ("Why?", "Why?"), (" no! ", "No!")],
+        # Agents copy ids as they stand.
+        *[("jane_roe_1234", "jane_roe_1234."), ("jane@example.com", "jane@example.com.")],
+    ],
+)
 def test_sentence(text, whole):
     assert sentence(text) == whole

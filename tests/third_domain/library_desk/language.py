@@ -7,8 +7,6 @@ from tool_envs.messages import Json
 from tool_envs.simulators import IdPattern, Language, Phrases, Verb, groups
 from tool_envs.simulators.shared_phrases import CONDITIONS
 
-_NOTHING = re.compile("(?!)")
-
 LANGUAGE = Language(
     domain="library",
     nouns=groups(
@@ -20,7 +18,7 @@ LANGUAGE = Language(
         }
     ),
     options=groups({"loan_id": r"loans?\b", "book_id": r"books?\b|titles?\b"}),
-    fixed=_NOTHING,
+    fixed=groups({}),
     acts=re.compile(r"\b(?:renew\w*|return\w*|reserv\w*|transfer\w*)"),
     verbs=groups({"renew": "renew", "back": "return", "reserve": "reserv", "transfer": "transfer"}),
     writes={
@@ -29,7 +27,7 @@ LANGUAGE = Language(
         "reserve": Verb("reserve_book"),
         "transfer": Verb("transfer_to_librarian"),
     },
-    objects=_NOTHING,
+    objects=groups({}),
     needs={},
     ids=groups({"loan": r"l\d{5}", "book": r"b\d{4}", "user": r"[a-z]{1,40}_[a-z]{1,40}_\d{4}"}),
     kinds={
