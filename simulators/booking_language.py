@@ -75,7 +75,7 @@ _ACTS = re.compile(
 # "2 checked bags in all", "total baggages: 2", but not the two that are added, or the two to be paid for.
 _BAGS = r"(?:bags?|baggages?|pieces? of (?:luggage|baggage)|suitcases?)\b"
 _ADDED = r"(?<!add )(?<!adding )(?<!additional )(?<!another )(?<!extra )"
-_NOT_ALL = r"(?<!free )(?<!paid )(?<!extra )(?<!additional )(?<!checked )(?<!total )"
+_NOT_ALL = r"(?<!paid )(?<!extra )(?<!additional )(?<!checked )(?<!total )"
 _NUMBERS = MappingProxyType(
     {
         "total_baggages": re.compile(

@@ -72,6 +72,7 @@ _LISTED = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s")
 _ASIDE = re.compile(
     r"\bfrom\b[^.?!\n]{0,200}?(?=\bto\b)"
     r"|\b(?:instead of|rather than|in place of|currently|current|original)\b[^.,;:?!)\n]*"
+    r"|\b(?:[Cc]urrent|[Pp]revious|[Oo]ld|[Ee]xisting)(?: \w+){1,2}[*_]{0,2}:[^\n]*"
     r"|\breplac(?:e|ing)\b[^.?!\n]{0,120}?(?=\b(?:with|by)\b)"
     r"|(?<![^.,;:?!\n])[^.,;:?!\n]{0,120}\b(?:is|be|being) replaced\b"
 )
@@ -100,7 +101,7 @@ def hear(text: str, node: Node, state: State, goal: UserGoal, phrases: Phrases) 
 def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
     """Everything but the comparison of values."""
     words = text.lower()
-    done = any(_DONE.search(part) and not _NOT_DONE.search(part) for part in _STOP.split(words))
+    done = any(_is_done(part, phrases) for part in _STOP.split(words))
     who = _asked_first(words, reading, phrases)
     return Heard(
         asks=slot_mask((*reading.requests, *who), phrases),
@@ -109,7 +110,7 @@ def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
         tool=_compare_tools(reading.tool, node.wish.tool, phrases),
         informs=reading.informs,
         done=done,
-        answers=_answers(words, node.wish.fact, reading),
+        answers=_answers(words, node.wish.fact, reading, phrases),
         pending=not done and _PENDING.search(words) is not None,
         denies=reading.denies and not who,
         transfers=reading.transfers,
@@ -133,10 +134,18 @@ def _offers(words: str, reading: Reading, node: Node, phrases: Phrases) -> bool:
     return named and not reading.requests and _OFFER.search(words) is not None
 
 
-def _answers(words: str, fact: Fact | None, reading: Reading) -> bool:
+def _is_done(part: str, phrases: Phrases) -> bool:
+    """A part of a message says that something was done."""
+    says_so = _DONE.search(part) or phrases.language.done.search(part)
+    return says_so is not None and _NOT_DONE.search(part) is None
+
+
+def _answers(words: str, fact: Fact | None, reading: Reading, phrases: Phrases) -> bool:
     """A message holds a value of the type that was asked for. Which one is right, the user does not know."""
     if fact is None:
         return False
+    if fact.type == "status" and phrases.language.statuses.search(words):
+        return True
     typed = _ANSWERS.get(fact.type)
     return reading.informs if typed is None else typed.search(words) is not None
 

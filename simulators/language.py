@@ -17,6 +17,10 @@ NUMBER = rf"(?<![\w.,$-])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
 """A pattern of a number of things, in a group."""
 
 
+NOTHING = re.compile("(?!)")
+"""A pattern that fits nowhere."""
+
+
 class Verb(msgspec.Struct, frozen=True, eq=False):
     """A family of words for a write, and what tells its members apart.
 
@@ -64,6 +68,8 @@ class Language(msgspec.Struct, frozen=True, eq=False):
         values: Values that every user of the domain understands, beside the lexicon of their goal.
         numbers: Argument that is a number -> how it is named; the first group that fits holds the number, in
             digits or as a word.
+        done: Words for what was done, beside the usual ones ("has been renewed").
+        statuses: Words for how a thing stands, beside the usual ones ("overdue").
     """
 
     domain: str
@@ -79,10 +85,8 @@ class Language(msgspec.Struct, frozen=True, eq=False):
     kinds: Mapping[str, IdPattern]
     values: Mapping[str, tuple[Value, ...]]
     numbers: Mapping[str, re.Pattern[str]]
-
-
-NOTHING = re.compile("(?!)")
-"""A pattern that fits nowhere."""
+    done: re.Pattern[str] = NOTHING
+    statuses: re.Pattern[str] = NOTHING
 
 
 def groups(table: Mapping[str, str]) -> re.Pattern[str]:

@@ -78,10 +78,9 @@ def _told(slot: str, node: Node, phrases: Phrases) -> dict[str, Json]:
     for leaf in node.slots.get(slot, ()):
         owner = node.owners[leaf]
         parts = [phrases.slot_of(each) for each, name in node.owners.items() if name == owner]
-        if all(part in node.wish.words for part in parts):
-            told[owner] = common_argument(node, owner, everything)
-        else:
-            told[leaf] = common(node, leaf, everything)
+        is_told = all(part in node.wish.words for part in parts)
+        whole = common_argument(node, owner, everything) if is_told else None
+        told |= {leaf: common(node, leaf, everything)} if whole is None else {owner: whole}
     return {name: value for name, value in told.items() if value is not None}
 
 

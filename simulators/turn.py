@@ -8,6 +8,10 @@ The acts of a turn are JSON objects, `{"act": ..., ...}`, for rules and array vi
 * `deny`: a no, which revokes every open yes; `correct` (`slot`, `value`): what is wanted instead;
 * `accept_no` (`wish`), `insist`: after the agent's no;
 * `ask_details`, `ask_again`, `wait`, `thank`, `bye`.
+
+A slot in `told`, `inform` and `correct` is an argument of the write with its whole value, or something beside
+its arguments with what it means. Of an argument that holds objects, `told` and `inform` may have only members
+(`date` with all dates). What has no single value is told by the words for it.
 """
 
 from typing import Protocol

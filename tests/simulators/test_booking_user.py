@@ -18,6 +18,7 @@ from sample_bookings import (
     HAT003,
     JANE,
     JOHN,
+    LEXICON,
     PEOPLE,
     ROUND_TRIP,
     SECOND_CHOICE,
@@ -55,6 +56,14 @@ def test_a_yes_is_to_whole_objects():
     assert agreed(turn)["flights"] == [HAT001, HAT002]
     assert agreed(turn)["passengers"] == [JANE]
     assert agreed(turn)["payment_methods"] == [{"payment_id": CARD, "amount": 410}]
+
+
+def test_the_order_of_objects_makes_no_difference():
+    turned = {**CHANGE_CABIN.accepted[0], "flights": [HAT002, HAT001], "payment_id": GIFT_CARD}
+    wish = msgspec.structs.replace(CHANGE_CABIN, accepted=(*CHANGE_CABIN.accepted, turned))
+    turn = talk(goal(wish), "Shall I change flight HAT001 of reservation K7QX2M to business?")
+
+    assert agreed(turn)["flights"] == [HAT001, HAT002]
 
 
 def test_what_a_proposal_leaves_open_is_added_in_words():
@@ -169,6 +178,15 @@ def test_an_opening_tells_arguments_whole_and_parts_where_not_all_is_said():
     assert talk(goal(dated)).acts[0]["told"] == {"date": ["2025-07-03", "2025-07-08"]}
 
 
+def test_an_opening_tells_of_alternatives_what_they_share():
+    (wish,) = talk(goal(BOOK)).acts
+
+    assert wish["told"]["flights"] == "the cheapest flight"
+    assert wish["told"]["date"] == ["2025-07-03"]
+    assert wish["told"]["payment_id"] == [GIFT_CARD, CARD]
+    assert "payment_methods" not in wish["told"]
+
+
 def test_an_opening_tells_what_its_words_mean():
     (wish,) = talk(goal(CANCEL)).acts
 
@@ -249,6 +267,20 @@ def test_a_large_booking_is_proposed_briefly():
     assert max(len(voice.propose(BOOK.tool, arguments)) for voice in voices) <= 560
 
 
+@pytest.mark.parametrize("brief", [False, True])
+def test_the_largest_booking_is_understood(brief):
+    people = list(PEOPLE)
+    payments = [{"payment_id": value.value, "amount": 1000} for value in LEXICON["payment_id"]]
+    wanted = {**BOOKED, "passengers": people, "payment_methods": payments}
+    wish = msgspec.structs.replace(BOOK, accepted=(wanted,))
+    texts = [
+        AgentVoice(BOOKING_PHRASES, key, 0, brief).propose(BOOK.tool, wanted, WORDS) for key in range(20)
+    ]
+
+    assert max(map(len, texts)) > 400
+    assert all(agreed(talk(goal(wish), text))["passengers"] == people for text in texts)
+
+
 # -- a human ------------------------------------------------------------------------------------------------
 def answer(line, message, *wishes):
     lines = iter(["Hello.", line])
@@ -267,6 +299,12 @@ def test_the_yes_of_a_human_is_to_objects_that_are_right():
 
 def test_the_yes_of_a_human_to_other_objects_leaves_them_open():
     (act,) = answer("yes", "Shall I book HAT007 on July 3 in economy?", BOOK)
+
+    assert act["arguments"] == {"cabin": "economy"}
+
+
+def test_the_yes_of_a_human_to_what_is_in_several_leaves_it_open():
+    (act,) = answer("yes", "Shall I book a flight on July 3 in economy?", BOOK)
 
     assert act["arguments"] == {"cabin": "economy"}
 

@@ -29,6 +29,7 @@ def named(text, leaf):
         ("an additional 2 checked bags", ()),
         ("2 more checked bags", ()),
         ("non-free bags: 1", ()),
+        ("extra checked bags: 1", ()),
         ("1 of them paid", ()),
         ("$50 in total", ()),
         ("flight HAT002 in total", ()),

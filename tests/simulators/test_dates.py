@@ -58,6 +58,7 @@ def test_forms_are_lower_case_and_not_doubled(date, year_needed):
         ("2025-07-03", "ordinal", "July 3rd"),
         ("2025-07-11", "ordinal", "July 11th"),
         ("2025-07-12", "ordinal", "July 12th"),
+        ("2025-07-13", "ordinal", "July 13th"),
         ("2025-07-22", "ordinal", "July 22nd"),
         ("2025-07-30", "ordinal", "July 30th"),
         ("2025-07-03", "day_first", "3 July"),
