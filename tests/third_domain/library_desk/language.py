@@ -36,6 +36,7 @@ LANGUAGE = Language(
         "user": IdPattern(("user_id",)),
     },
     values={},
+    done=re.compile(r"\b(?:has|have) been (?:renewed|reserved)\b"),
     numbers={"days": re.compile(r"\b(\d{1,2}) days?\b")},
 )
 
@@ -89,9 +90,9 @@ PHRASES = Phrases(
         "reserve_book": "reserve book {book}",
     },
     results={
-        "renew_loan": ("The renewal of loan {loan} has been completed",),
+        "renew_loan": ("Loan {loan} has been renewed",),
         "return_book": ("The book of loan {loan} has been returned",),
-        "reserve_book": ("The reservation of book {book} has been completed",),
+        "reserve_book": ("Book {book} has been reserved",),
     },
     refusals={"renew": "renew this loan"},
     reasons={"renewed_before": "the loan was renewed before"},
