@@ -1,6 +1,6 @@
 """A goal laid out for the core of the agenda: its wishes as steps, and what the core must know of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tool_envs.messages import Json
@@ -29,7 +29,7 @@ class Node(NamedTuple):
     asks: bool
     leaves: tuple[dict[str, Json], ...]
     owners: dict[str, str]
-    slots: dict[str, list[str]]
+    slots: Mapping[str, tuple[str, ...]]
 
 
 def plan(goal: UserGoal, phrases: Phrases) -> tuple[tuple[Node, ...], Facts]:
@@ -67,9 +67,7 @@ def _lay_out(
     follows = at + 1 if after else following
     leaves = tuple(map(leaves_of, wish.accepted))
     owners = owners_of(wish.accepted[0]) if wish.accepted else {}
-    slots: dict[str, list[str]] = {}
-    for leaf in owners:
-        slots.setdefault(phrases.slot_of(leaf), []).append(leaf)
+    slots = phrases.slots_of(tuple(owners))
     yield (
         Node(wish, index, wish.opening or question, asks, leaves, owners, slots),
         WishFacts(sets, asks, wish.forbidden, otherwise, follows),

@@ -63,6 +63,19 @@ class Phrases(msgspec.Struct, frozen=True, dict=True):
         """The slot of an argument or member; itself when it has none."""
         return self._slot_of_leaf.get(leaf, leaf)
 
+    def slots_of(self, leaves: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+        """Slot -> those of the leaves that fill it. Made once for all wishes of a kind."""
+        if leaves not in self._slots_of_leaves:
+            slots = dict.fromkeys(map(self.slot_of, leaves))
+            self._slots_of_leaves[leaves] = {
+                slot: tuple(leaf for leaf in leaves if self.slot_of(leaf) == slot) for slot in slots
+            }
+        return self._slots_of_leaves[leaves]
+
+    @cached_property
+    def _slots_of_leaves(self) -> dict[tuple[str, ...], dict[str, tuple[str, ...]]]:
+        return {}
+
     @cached_property
     def _slot_of_leaf(self) -> dict[str, str]:
         """Argument or member -> its slot; rather one of the wish than one that says who the user is."""
