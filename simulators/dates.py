@@ -1,10 +1,12 @@
 """Dates as people write them: one way to say a date, and all ways to mean it."""
 
 import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 DateStyle = Literal["month_first", "ordinal", "day_first", "with_year", "iso"]
 """July 3; July 3rd; 3 July; July 3, 2025; 2025-07-03."""
+DATE_STYLES: tuple[DateStyle, ...] = get_args(DateStyle)
+"""All of them."""
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

@@ -42,7 +42,6 @@ from tool_envs.booking.wishes.ways import (
 )
 from tool_envs.messages import Json, ToolCall
 from tool_envs.service.wishes import MAX_ACCEPTED, Planned
-from tool_envs.simulators.dates import say_date
 from tool_envs.simulators.goal import Wish
 
 ONE_WAY, ROUND_TRIP, ONE_STOP = "book_one_way", "book_round_trip", "book_one_stop"
@@ -192,10 +191,10 @@ def _plan(traveller: Traveller, booking: Booking, criterion: Criterion) -> Plann
     """The wish for a booking; None when too many itineraries are right, or other wishes are in the way."""
     party = len(booking.party)
     right = [choose(criterion, found, party) for found in _found(traveller, booking)]
-    itineraries, there = list(itertools.product(*right)), booking.ways[0]
+    itineraries = list(itertools.product(*right))
     if not 0 < len(itineraries) <= MAX_ACCEPTED or not take_ways(traveller, booking.ways):
         return None
-    if not traveller.take_new_trip(there.origin, there.destination):
+    if not traveller.take_new_trip():
         return None
     totals = [_total(traveller, booking, itinerary) for itinerary in itineraries]
     methods = draw_payment(traveller, totals)
@@ -267,7 +266,7 @@ def _booking_words(traveller: Traveller, booking: Booking) -> dict[str, str]:
     return {
         "origin": traveller.place(there.origin),
         "destination": traveller.place(there.destination),
-        "date": " and back on ".join(say_date(traveller.base.date(way.day)) for way in booking.ways),
+        "date": " and back on ".join(traveller.day_words(way.day) for way in booking.ways),
         "trip_type": "a round trip" if is_round else "one way",
         "passengers": _party_words(traveller, booking.party),
         "baggage": _bags_words(booking.bags),

@@ -30,7 +30,6 @@ from tool_envs.booking.wishes.ways import (
 )
 from tool_envs.messages import Json, ToolCall
 from tool_envs.service.wishes import Planned
-from tool_envs.simulators.dates import say_date
 
 _TOOL = "update_reservation_flights"
 _MOST_DAYS = 5  # earlier or later
@@ -142,7 +141,7 @@ def _arguments(traveller: Traveller, trip: Reservation, legs: Sequence[Leg], num
 
 
 def _way_words(traveller: Traveller, trip: Reservation, way: Way, criterion: Criterion) -> dict[str, str]:
-    date = say_date(traveller.base.date(way.day))
+    date = traveller.day_words(way.day)
     there, rest = (" there", ", with the way back as it is") if trip.round_trip else ("", "")
     wanted = criterion_words(criterion, f"{NOUNS[way.stops]}{there} on {date}")
     return {

@@ -18,6 +18,7 @@ from tool_envs.booking.rows import (
 from tool_envs.messages import ToolCall
 from tool_envs.randomness import Draws
 from tool_envs.service.wishes import card_forms
+from tool_envs.simulators.dates import DATE_STYLES, say_date
 
 
 class Traveller:
@@ -40,9 +41,10 @@ class Traveller:
         self.user_id = base.user_id(customer)
         self.method_ids = base.method_ids(customer)
         self.reservations = [base.reservation(customer, number) for number in range(self.row.reservations)]
+        self._date_style = draws.pick(DATE_STYLES)
         self._taken_reservations: set[int] = set()
         self._taken_departures: set[tuple[int, int]] = set()
-        self._new_trips: list[tuple[int, int]] = []
+        self._books = False
         self._counts_reservations = False
         self._balance_taken = False
 
@@ -63,20 +65,16 @@ class Traveller:
 
     def take_all_reservations(self) -> bool:
         """Take note that a wish is about all reservations; False when another one has one of them."""
-        if self._taken_reservations or self._new_trips or not self.reservations:
+        if self._taken_reservations or self._books or not self.reservations:
             return False
         self._taken_reservations.update(trip.number for trip in self.reservations)
         self._counts_reservations = True
         return True
 
-    def take_new_trip(self, origin: int, destination: int) -> bool:
-        """Take note of a trip to be booked; False when it gets in the way of another wish."""
-        ends = {end for _, end in self._new_trips}
-        starts = {start for start, _ in self._new_trips}
-        if self._counts_reservations or origin in ends or destination in starts:
-            return False
-        self._new_trips.append((origin, destination))
-        return True
+    def take_new_trip(self) -> bool:
+        """Take note that a trip is to be booked; False when another wish counts the reservations."""
+        self._books = True
+        return not self._counts_reservations
 
     def reservation_id(self, trip: Reservation) -> str:
         """The id of one of their reservations."""
@@ -102,6 +100,10 @@ class Traveller:
         """How they speak of an airport."""
         found = self.base.airports[airport]
         return f"{found.city} ({found.iata})"
+
+    def day_words(self, day: int) -> str:
+        """How they say a date: each customer in their own way."""
+        return say_date(self.base.date(day), self._date_style)
 
     def statuses(self, trip: Reservation) -> list[int]:
         """The statuses of the departures of a reservation."""
