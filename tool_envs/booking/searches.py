@@ -2,19 +2,15 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from tool_envs.booking.codes import Renderer, base_of, departure_row, renderer
+from tool_envs.booking.connections import Itinerary, connections, direct_flights
 from tool_envs.booking.data import BookingBase
-from tool_envs.booking.dates import DAYS
-from tool_envs.booking.flights import connecting_day
 from tool_envs.booking.refusals import No
 from tool_envs.booking.rows import AVAILABLE, Departure
 from tool_envs.database import Database
 from tool_envs.toolkit import JsonText
-
-_Itinerary: TypeAlias = tuple[tuple[int, int], ...]
-"""Flight code and day of each flight."""
 
 
 def list_all_airports(database: Database) -> JsonText:
@@ -51,7 +47,7 @@ class _Kind(NamedTuple):
         text: Renderer and departures of the itineraries that can be booked -> the answer.
     """
 
-    timetable: Callable[[BookingBase, int, int, int], Iterator[_Itinerary]]
+    timetable: Callable[[BookingBase, int, int, int], Iterator[Itinerary]]
     text: Callable[[Renderer, list[tuple[Departure, ...]]], str]
 
 
@@ -64,7 +60,7 @@ class _Listed(NamedTuple):
         text: The answer as long as none of these departures changed.
     """
 
-    itineraries: tuple[_Itinerary, ...]
+    itineraries: tuple[Itinerary, ...]
     keys: frozenset[tuple[str, str]]
     text: str
 
@@ -91,28 +87,12 @@ def _listed(base: BookingBase, kind: _Kind, start: int, end: int, day: int) -> _
     return _Listed(itineraries, frozenset(keys), _text(Database(base), kind, itineraries))
 
 
-def _text(database: Database, kind: _Kind, itineraries: Iterable[_Itinerary]) -> str:
+def _text(database: Database, kind: _Kind, itineraries: Iterable[Itinerary]) -> str:
     """The answer with those that can be booked."""
     rows = (tuple(departure_row(database, *place) for place in places) for places in itineraries)
     found = [departures for departures in rows if all(each.status == AVAILABLE for each in departures)]
     return kind.text(renderer(base_of(database)), found)
 
 
-def _direct_flights(base: BookingBase, start: int, end: int, day: int) -> Iterator[_Itinerary]:
-    return (((flight, day),) for flight in base.routes(start, end))
-
-
-def _connections(base: BookingBase, start: int, end: int, day: int) -> Iterator[_Itinerary]:
-    """Sorted by the time of the first flight, then of the second, then by their codes."""
-    pairs = base.connections(start, end)
-    timed = ((first, second, connecting_day(base.flights, first, day, second)) for first, second in pairs)
-    departure = base.flights.departure
-    for first, second, second_day in sorted(
-        timed, key=lambda pair: (departure[pair[0]], pair[2], departure[pair[1]], pair[0], pair[1])
-    ):
-        if day <= second_day < DAYS:
-            yield (first, day), (second, second_day)
-
-
-_direct = _Kind(_direct_flights, lambda look, found: look.direct_text(first for (first,) in found))
-_one_stop = _Kind(_connections, lambda look, found: look.one_stop_text((one, two) for one, two in found))
+_direct = _Kind(direct_flights, lambda look, found: look.direct_text(first for (first,) in found))
+_one_stop = _Kind(connections, lambda look, found: look.one_stop_text((one, two) for one, two in found))

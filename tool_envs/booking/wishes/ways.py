@@ -1,19 +1,17 @@
 """Ways from one airport to another on a day, and what of them can be booked."""
 
 import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeAlias
 
+from tool_envs.booking.connections import Itinerary, connections, direct_flights
 from tool_envs.booking.data import BookingBase
-from tool_envs.booking.dates import DAYS
-from tool_envs.booking.flights import connecting_day
 from tool_envs.booking.rows import AVAILABLE, DAY, Reservation
 from tool_envs.booking.wishes.traveller import Traveller, segments
 from tool_envs.messages import ToolCall
 
 Leg: TypeAlias = tuple[int, int]
 """A flight code and the day on which it leaves."""
-Legs: TypeAlias = tuple[Leg, ...]
 
 FEWEST_OPTIONS = 3
 """Of a way that is worth choosing on: one that is right, and two that are not."""
@@ -45,7 +43,7 @@ class Option(NamedTuple):
         fare: Of one passenger, in cents.
     """
 
-    legs: Legs
+    legs: Itinerary
     departs: int
     arrives: int
     fare: int
@@ -61,23 +59,11 @@ def search_of(base: BookingBase, way: Way) -> ToolCall:
     return ToolCall("search_onestop_flight" if way.stops else "search_direct_flight", arguments)
 
 
-def offers(base: BookingBase, way: Way) -> list[Legs]:
+def offers(base: BookingBase, way: Way) -> list[Itinerary]:
     """The itineraries that the search shows, in its order, whether or not they have seats enough."""
-    return [legs for legs in _itineraries(base, way) if all(_is_available(base, leg) for leg in legs)]
-
-
-def _itineraries(base: BookingBase, way: Way) -> Iterator[Legs]:
-    if not way.stops:
-        for flight in base.routes(way.origin, way.destination):
-            yield ((flight, way.day),)
-        return
-    departure, found = base.flights.departure, []
-    for first, second in base.connections(way.origin, way.destination):
-        day = connecting_day(base.flights, first, way.day, second)
-        if way.day <= day < DAYS:
-            found.append((departure[first], day, departure[second], first, second))
-    for _, day, _, first, second in sorted(found):
-        yield ((first, way.day), (second, day))
+    itineraries = connections if way.stops else direct_flights
+    found = itineraries(base, way.origin, way.destination, way.day)
+    return [legs for legs in found if all(_is_available(base, leg) for leg in legs)]
 
 
 def _is_available(base: BookingBase, leg: Leg) -> bool:
@@ -98,7 +84,7 @@ def has_seats(base: BookingBase, leg: Leg, cabin: int, party: int) -> bool:
     return base.departure(*leg).seats[cabin] >= party
 
 
-def _option(base: BookingBase, legs: Legs, cabin: int) -> Option:
+def _option(base: BookingBase, legs: Itinerary, cabin: int) -> Option:
     (first, first_day), (last, last_day) = legs[0], legs[-1]
     departs = first_day * DAY + base.flights.departure[first]
     arrives = last_day * DAY + base.flights.arrival[last]
