@@ -1,4 +1,4 @@
-"""The itineraries between two airports on a day, bookable or not, in the order in which searches show them."""
+"""The itineraries between two airports on a day, bookable or not, in the order of the searches."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
