@@ -251,10 +251,13 @@ def _answer_proposal(state: State, heard: Heard, facts: Facts, right: bool) -> S
 
 def _turn_down(state: State, heard: Heard, facts: Facts) -> Step:
     """A proposal that is not what the user wants, or not enough of one."""
+    wish = facts.wishes[state.wish]
     contradicted = not heard.agrees & state.sets
-    wrong = heard.tool == OTHER or contradicted or facts.wishes[state.wish].question
+    wrong = heard.tool == OTHER or contradicted or wish.question
     moves = ASK_DETAILS
-    if wrong:
+    if wish.forbidden and not wish.sets:
+        moves = AGAIN  # perhaps it is what they want: they cannot tell, and would not say no to it
+    elif wrong:
         moves = DENY | (CORRECT if heard.tool != OTHER and contradicted and heard.correctable else AGAIN)
     return _answer_questions(
         _restated(state._replace(agreed=False)), heard._replace(intent=False), facts, moves

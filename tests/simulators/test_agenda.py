@@ -61,6 +61,12 @@ def test_a_bare_question_is_answered_with_one(message):
     assert acts(turn) == ["ask_details"]
 
 
+def test_nobody_says_no_to_an_offer_of_what_the_rules_forbid():
+    _, turn = talk(goal(FORBIDDEN), PROPOSAL)
+
+    assert acts(turn) == ["wish"]
+
+
 def test_a_warning_beside_a_proposal_is_no_refusal():
     message = "Please note that a cancellation cannot be undone. Would you like me to cancel the order?"
 
