@@ -14,6 +14,7 @@ from tool_envs.messages import Json
 
 LOCK_KEY = "LOCK"
 _VERSION = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)", re.ASCII)
+_ARRAYS_KEY = re.compile("[^/]+/arrays-[1-9][0-9]*", re.ASCII)
 
 
 class SchemaFiles:
@@ -42,6 +43,10 @@ class SchemaFiles:
         """The versions of a domain's tool schema, oldest first; empty for an unknown domain."""
         names = [key.removeprefix(f"{domain}/") for key in self.all_keys() if key.startswith(f"{domain}/")]
         return sorted(filter(_VERSION.fullmatch, names), key=version_numbers)
+
+    def arrays_keys(self) -> list[str]:
+        """The keys of the arrays documents, such as `retail/arrays-1`, sorted."""
+        return list(filter(_ARRAYS_KEY.fullmatch, self.all_keys()))
 
     def path(self, key: str) -> Traversable:
         """Where the file of a key is or would be."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tool_envs.errors import DataFileError, ToolEnvsError, UsageError
+from tool_envs.schema.arrays_file import check_arrays_file
 from tool_envs.schema.files import LOCK_KEY, SchemaFiles, file_digest
 from tool_envs.schema.tool_schema import read_unreleased_schema
 
@@ -19,10 +20,10 @@ def unreleased(files: SchemaFiles) -> list[str]:
 def lock_problems(files: SchemaFiles) -> list[ToolEnvsError]:
     """Everything that forbids a release, but for files that are not released yet.
 
-    A released file was changed or is missing, a schema file is damaged, or a version number does not go up
-    enough for what changed since the version before.
+    A released file was changed or is missing, a schema file or an arrays document is damaged, or a version
+    number does not go up enough for what changed since the version before.
     """
-    problems = [*_released_problems(files), *_version_problems(files)]
+    problems = [*_released_problems(files), *_version_problems(files), *_arrays_problems(files)]
     return list({str(problem): problem for problem in problems}.values())
 
 
@@ -73,3 +74,11 @@ def _version_problems(files: SchemaFiles) -> Iterator[ToolEnvsError]:
                 yield DataFileError(
                     path, f"the changes since {old.version} demand a {diff.demands} step: {breaking}"
                 )
+
+
+def _arrays_problems(files: SchemaFiles) -> Iterator[ToolEnvsError]:
+    for key in files.arrays_keys():
+        try:
+            check_arrays_file(files, key, files.read(key))
+        except ToolEnvsError as error:
+            yield error

@@ -115,7 +115,7 @@ def check_document(document: Json, path: str) -> None:
     if not is_json(document):
         raise DataFileError(path, "the document is not a JSON value")
     if not _fast_meta_validator().is_valid(document):
-        raise DataFileError(path, _meta_problem(document))
+        raise DataFileError(path, meta_problem(document, _meta_schema()))
     for problem in _further_problems(document):
         raise DataFileError(path, problem)
 
@@ -131,12 +131,12 @@ def _fast_meta_validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(_meta_schema())
 
 
-def _meta_problem(document: Json) -> str:
-    """The first problem that the meta schema finds; slow, and so only for a document with one."""
-    errors = jsonschema.Draft202012Validator(_meta_schema()).iter_errors(document)
+def meta_problem(document: Json, meta_schema: Schema) -> str:
+    """The first problem that a meta schema finds; slow, and so only for a document with one."""
+    errors = jsonschema.Draft202012Validator(meta_schema).iter_errors(document)
     error = jsonschema.exceptions.best_match(errors)
     if error is None:
-        return f"not a document of the form {META_KEY}"
+        return f"not a document of the form {meta_schema['title']}"
     what = error.message
     if len(what) > 200:
         what = f"{shown(error.instance)} breaks the keyword {error.validator}"

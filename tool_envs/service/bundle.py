@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from tool_envs.array_view import ArrayView
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database
 from tool_envs.domain import Domain, Solver
@@ -27,6 +28,7 @@ def service_domain(
     saboteurs: Mapping[str, Solver],
     load: Callable[..., Domain],
     load_arguments: tuple[Any, ...],
+    arrays: ArrayView | None = None,
 ) -> Domain:
     """The bundle of a service desk: three kinds of users, and solvers that speak the toolkit's schema.
 
@@ -41,6 +43,7 @@ def service_domain(
         saboteurs: Rule id -> the oracle with one deviation, likewise.
         load: As in `Domain`.
         load_arguments: As in `Domain`.
+        arrays: As in `Domain`.
     """
     phrases, renames = grader.desk.phrases, grader.desk.renames
 
@@ -72,6 +75,7 @@ def service_domain(
         explain=grader.explain,
         oracle=speaking(oracle),
         saboteurs={rule: speaking(solver) for rule, solver in saboteurs.items()},
+        arrays=arrays,
     )
 
 
