@@ -60,6 +60,11 @@ class Slot(NamedTuple):
         """How many indexes can be chosen, "no more" among them."""
         return self.width + self.optional
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each choice is called: its row, its value, or "no more"."""
+        return (*map(str, self.values or range(self.width)), *["no more"] * self.optional)
+
     def ends(self, choice: int) -> bool:
         """Whether a choice means that there is nothing here: skipped, or "no more"."""
         return choice == SKIPPED or choice == self.width

@@ -50,13 +50,16 @@ class TaskSet(Protocol):
     def find(self, task_id: str) -> Task:
         """The task with that id; raises UnknownNameError when there is none."""
 
+    def index(self, task_id: str) -> int:
+        """Where the task with that id is; raises UnknownNameError when there is none."""
+
 
 class TaskList:
     """A `TaskSet` that holds its tasks in memory."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._tasks = tuple(tasks)
-        self._by_id = {task.id: task for task in self._tasks}
+        self._indexes = {task.id: index for index, task in enumerate(self._tasks)}
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -68,6 +71,10 @@ class TaskList:
 
     def find(self, task_id: str) -> Task:
         """The task with that id; raises UnknownNameError when there is none."""
-        if task_id not in self._by_id:
-            raise UnknownNameError("task id", task_id, self._by_id)
-        return self._by_id[task_id]
+        return self._tasks[self.index(task_id)]
+
+    def index(self, task_id: str) -> int:
+        """Where the task with that id is; raises UnknownNameError when there is none."""
+        if task_id not in self._indexes:
+            raise UnknownNameError("task id", task_id, self._indexes)
+        return self._indexes[task_id]

@@ -10,6 +10,8 @@ from tool_envs.array_view import Layout, Slot, Told, Verb
 from tool_envs.errors import DataFileError
 from tool_envs.messages import Json
 from tool_envs.schema import Tool, ToolSchema
+from tool_envs.schema.files import SchemaFiles
+from tool_envs.schema.tool_schema import read_unreleased_schema
 
 
 def make_layout(schema: ToolSchema, document: Json) -> Layout:
@@ -41,6 +43,29 @@ def unknown_names(document: Json, schemas: Iterable[ToolSchema]) -> list[str]:
     keys = [*document["told"], *document["tables"], *itertools.chain(*document["texts"].values())]
     named = {*document["left_out"], *document["texts"], *itertools.chain(*(key.split("|") for key in keys))}
     return sorted(named - known)
+
+
+def layout_problems(files: SchemaFiles) -> list[DataFileError]:
+    """What is wrong with the arrays documents of a folder of schema files, held against all versions.
+
+    Args:
+        files: A folder with which `tool_envs.schema.lock.lock_problems` finds nothing wrong.
+    """
+    return [problem for key in files.arrays_keys() for problem in _file_problems(files, key)]
+
+
+def _file_problems(files: SchemaFiles, key: str) -> Iterator[DataFileError]:
+    domain = key.split("/")[0]
+    schemas = [read_unreleased_schema(files, f"{domain}/{version}") for version in files.versions(domain)]
+    document = files.read(key)
+    for schema in schemas:
+        try:
+            make_layout(schema, document)
+        except DataFileError as problem:
+            yield DataFileError(str(files.path(key)), f"{domain} {schema.version}: {problem.problem}")
+    unknown = unknown_names(document, schemas)
+    if unknown:
+        yield DataFileError(str(files.path(key)), f"no version of {domain} has {', '.join(unknown)}")
 
 
 def _verbs(schema: ToolSchema, document: Json) -> Iterator[Verb]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tool_envs.arrays.layout import layout_problems
+from tool_envs.errors import ToolEnvsError
 from tool_envs.schema import ToolSchema, load_schema
 from tool_envs.schema.files import SchemaFiles, shipped_files
 from tool_envs.schema.lock import lock_problems, unreleased, write_lock
@@ -84,14 +87,20 @@ def lock(
     if check:
         _check(files)
         return
+    for problem in _problems(files):
+        raise problem
     added = write_lock(files)
     for key in added:
         typer.echo(f"released {key}")
     typer.echo(f"{len(added)} new, {len(files.lock())} released in all")
 
 
+def _problems(files: SchemaFiles) -> Sequence[ToolEnvsError]:
+    return lock_problems(files) or layout_problems(files)
+
+
 def _check(files: SchemaFiles) -> None:
-    problems = [str(problem) for problem in lock_problems(files)]
+    problems = [str(problem) for problem in _problems(files)]
     problems += [f"{files.path(key)}: not released; run `tool-envs schema lock`" for key in unreleased(files)]
     for problem in problems:
         typer.echo(problem, err=True)

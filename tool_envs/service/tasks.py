@@ -107,10 +107,14 @@ class GeneratedTasks(Generic[V]):
 
     def find(self, task_id: str) -> Task:
         """The task with that id; raises UnknownNameError when this split and difficulty has none of it."""
+        return self[self.index(task_id)]
+
+    def index(self, task_id: str) -> int:
+        """Where the task with that id is; raises as `find` does."""
         *_, index = task_id.split("/")
         if not (re.fullmatch("[0-9]{1,10}", index) and task_id == self.task_id(int(index))):
             raise UnknownNameError("task id", task_id, [self.task_id(0), self.task_id(1), "..."])
-        return self[int(index)]
+        return int(index)
 
     def task_id(self, index: int) -> str:
         """Names a task by domain, split, difficulty and index."""
