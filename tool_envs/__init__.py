@@ -16,5 +16,11 @@ gymnasium.register(
     id="tool_envs/Retail-v0", entry_point="tool_envs.retail.env:RetailEnv", order_enforce=False
 )
 gymnasium.register(
+    id="tool_envs/RetailArray-v0",
+    entry_point="tool_envs.arrays.env:ArrayEnv",
+    order_enforce=False,
+    kwargs={"env_id": "tool_envs/Retail-v0"},
+)
+gymnasium.register(
     id="tool_envs/TauBench-v0", entry_point="tool_envs.tau_bench.env:TauBenchEnv", order_enforce=False
 )
