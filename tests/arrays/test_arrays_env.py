@@ -1,67 +1,26 @@
-"""The array view of a whole domain: Gymnasium's contract, the same episodes as the JSON view, and copies."""
+"""The array view of a whole domain: Gymnasium's contract, and the same episodes as the JSON view."""
 
-import copy
 import functools
 import itertools
-import pickle
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 import toy_arrays
+from array_episodes import assert_same, forms, go_on, make, named, seeds, taking, variants
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 from toy_arrays import ENV_ID, JSON_ID
 
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.observations import TableObservations
 from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
 
-FORMS = ("sequential", "multidiscrete")
-KINDS = ("tables", "features")
-VARIANTS = list(itertools.product(FORMS, KINDS))
 WANTED = ["ask_name", "find_visitor", "list_free_hooks"]
-
-seeds = given(seed=st.integers(0, 10_000))
-variants = pytest.mark.parametrize(("form", "kind"), VARIANTS)
-forms = pytest.mark.parametrize("form", FORMS)
-
-
-def make(form="sequential", kind="tables", **kwargs):
-    return gymnasium.make(ENV_ID, action_form=form, observation=kind, **kwargs).unwrapped
-
-
-def taking(env, seed, steps=10_000):
-    """Take possible actions up to the end, one by one; gives each with what came of it."""
-    env.action_space.seed(seed)
-    for _ in range(steps):
-        action = env.action_space.sample(mask=env.sample_mask())
-        result = env.step(action)
-        yield (action, *result)
-        if result[2] or result[3]:
-            break
-
-
-def go_on(env, seed, steps=10_000):
-    return list(taking(env, seed, steps))
-
-
-def assert_same(first, second):
-    assert len(first) == len(second)
-    for a, b in zip(first, second, strict=True):
-        np.testing.assert_equal(a, b)
-
-
-def named(env, *names):
-    """Take the choices of these names; returns what the last one gave."""
-    for name in names:
-        result = env.step(env.form.names.index(name))
-    return result
 
 
 # Gymnasium
@@ -283,155 +242,6 @@ def test_an_action_of_another_type_leaves_the_episode_as_it_was():
         env.step("more")
 
     assert_same(go_on(env, 0), go_on(untouched, 0))
-
-
-# Copies
-
-
-def by_pickle(env):
-    return pickle.loads(pickle.dumps(env))  # noqa: S301 - made by the test itself
-
-
-def by_snapshot(env):
-    other = make(FORMS["Multi" in repr(env.action_space)])
-    other.restore(env.snapshot())
-    return other
-
-
-@forms
-@pytest.mark.parametrize("copied", [by_pickle, copy.deepcopy, by_snapshot])
-@settings(max_examples=15)
-@given(seed=st.integers(0, 10_000), steps=st.integers(0, 60))
-def test_a_copy_goes_on_alike_and_apart(form, copied, seed, steps):
-    env = make(form)
-    env.reset(seed=seed)
-    go_on(env, seed, steps)
-    if env._play.over:
-        return
-    other = copied(env)
-    again = copied(other)
-
-    assert np.array_equal(env.action_masks(), other.action_masks())
-    first = go_on(other, seed)
-    assert_same(go_on(env, seed), first)
-    assert_same(go_on(again, seed), first)
-
-
-def test_an_invalid_choice_and_the_end_survive_a_copy():
-    env = make(max_steps=1)
-    env.reset(seed=0)
-    named(env, "move_coats")
-    other = by_snapshot(env)
-    named(env, *["move_coats"] * 7)
-
-    assert other.snapshot().invalid
-    assert other.snapshot().choices == 1
-    with pytest.raises(EpisodeEndedError):
-        by_snapshot(env).step(0)
-
-
-def test_an_environment_without_an_episode_is_copied_too():
-    env = by_pickle(make())
-
-    assert env.reset(seed=0)[1]["choices"] == 0
-
-
-def test_a_snapshot_is_restored_as_often_as_one_likes():
-    env = make()
-    env.reset(seed=3)
-    go_on(env, 3, 12)
-    moment = env.snapshot()
-    played = []
-    for _ in range(2):
-        env.restore(moment)
-        played.append(go_on(env, 4))
-
-    assert_same(*played)
-
-
-# Text
-
-
-def test_actions_are_described_with_ids_and_sentences():
-    env = make()
-    env.reset(options={"task_index": 0})
-    index = env.form.names.index
-
-    assert env.describe(index("ask_name")) == "say: What is your name?"
-    assert env.describe(index("move_coats")) == "not possible now: move_coats"
-    named(env, "ask_name")
-    assert env.describe(np.int64(index("find_visitor"))) == "find_visitor(name='ada')"
-    named(env, "find_visitor", "list_free_hooks", "propose_move_coats", "own 2")
-    assert (
-        env.describe(index("own no more")) == "propose_move_coats(hook_ids[0]=H02, hook_ids[1]=no more, ..."
-    )
-    named(env, "own no more", "tag gold")
-    assert env.describe(index("free 1")) == "say: Shall I move H02 to H91 with a gold tag?"
-    assert env.describe(index("own 1")) == "not possible now: own 1"
-
-
-def test_whole_actions_are_described_with_ids():
-    env = make("multidiscrete", mask="schema")
-    env.reset(options={"task_index": 0})
-    call = [3, 0, 2, 3, 1, 0, 2]
-
-    assert env.describe(call) == (
-        "not possible now: move_coats, hook_ids[0] 2, hook_ids[1] no more, tag gold, "
-        "new_hook_ids[0] 0, new_hook_ids[1] 2"
-    )
-    for verb in (6, 0, 2):
-        env.step([verb, *[0] * 6])
-    assert env.describe(call) == "move_coats(hook_ids=['H02'], tag='gold', new_hook_ids=['H90'])"
-
-
-def test_observations_are_described_by_the_names_of_their_fields():
-    env = make()
-    env.reset(options={"task_index": 0})
-    observation, *_ = named(env, "ask_name", "find_visitor", "look_at_hook", "own 1", "look_at_hook")
-
-    assert env.describe(observation).splitlines() == [
-        "talk: told name, plain",
-        "own[0]: shown, mentioned",
-        "own[1]: shown, blue",
-        "own[2]: shown",
-        "wish: moves 0.25",
-        "left: actions 0.81, choices 0.96",
-        "partial: look_at_hook",
-        "action_mask: own 0, own 2",
-    ]
-
-
-@forms
-@settings(max_examples=10)
-@seeds
-def test_features_are_the_tables_in_a_row(form, seed):
-    tables, features = (make(form, kind) for kind in KINDS)
-    tables.reset(seed=seed)
-    features.reset(seed=seed)
-    for step, other in zip(go_on(tables, seed), go_on(features, seed), strict=True):
-        parts = [step[1][name].ravel() for name in tables.observations.boxes]
-
-        assert other[1].keys() == {"features", "action_mask"}
-        assert np.array_equal(np.concatenate(parts), other[1]["features"])
-        assert features.describe(other[1]) == tables.describe(step[1])
-
-
-def test_render_shows_the_conversation_what_was_seen_and_the_choices_so_far():
-    silent, env = make(), make(render_mode="ansi")
-    for each in (silent, env):
-        each.reset(options={"task_index": 0})
-        named(each, "ask_name", "find_visitor", "look_at_hook")
-
-    assert silent.render() is None
-    assert env.render().splitlines() == [
-        "user: Please move H00 to H91 with a plain tag?",
-        "agent: What is your name?",
-        "user: My name is ada.",
-        "agent: find_visitor({'name': 'ada'})",
-        'find_visitor: {"hooks":["H00","H01","H02"]}',
-        "look_at_hook(...",
-        "own hooks: H00: not seen, H01: not seen, H02: not seen; free hooks: none",
-    ]
 
 
 # Where views come from

@@ -54,6 +54,7 @@ def test_a_task_is_found_again_by_its_id(subject, difficulty):
     made = subject.tasks("train", difficulty)
 
     assert made.find(made[7].id) is made[7]
+    assert made.index(made[7].id) == 7
 
 
 @pytest.mark.parametrize("wrong", ["test/1/0", "train/any/0", "train/1/-1", "x", "train/1/01", "train/1/"])
