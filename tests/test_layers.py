@@ -17,7 +17,10 @@ FLOORS = {
         "chat chat_form actions schemas"
     ),
     1: "simulators",
-    2: "schema spaces database toolkit task facts consent rules reward domain episode array_view env service",
+    2: (
+        "schema spaces database toolkit task facts consent rules reward domain episode array_view env vector "
+        "service"
+    ),
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",
     4: "compliance agents credit trajectory rollout evaluation integrations serve cli",

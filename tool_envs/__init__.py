@@ -10,10 +10,16 @@ __all__ = ["ToolEnv", "ToolEnvsError", "ToolSchema", "load_schema"]
 
 # `ToolEnv` itself refuses steps outside of an episode, so Gymnasium need not.
 gymnasium.register(
-    id="tool_envs/Booking-v0", entry_point="tool_envs.booking.env:BookingEnv", order_enforce=False
+    id="tool_envs/Booking-v0",
+    entry_point="tool_envs.booking.env:BookingEnv",
+    vector_entry_point="tool_envs.vector:booking",
+    order_enforce=False,
 )
 gymnasium.register(
-    id="tool_envs/Retail-v0", entry_point="tool_envs.retail.env:RetailEnv", order_enforce=False
+    id="tool_envs/Retail-v0",
+    entry_point="tool_envs.retail.env:RetailEnv",
+    vector_entry_point="tool_envs.vector:retail",
+    order_enforce=False,
 )
 gymnasium.register(
     id="tool_envs/RetailArray-v0",
@@ -22,5 +28,8 @@ gymnasium.register(
     kwargs={"env_id": "tool_envs/Retail-v0"},
 )
 gymnasium.register(
-    id="tool_envs/TauBench-v0", entry_point="tool_envs.tau_bench.env:TauBenchEnv", order_enforce=False
+    id="tool_envs/TauBench-v0",
+    entry_point="tool_envs.tau_bench.env:TauBenchEnv",
+    vector_entry_point="tool_envs.vector:tau_bench",
+    order_enforce=False,
 )
