@@ -12,13 +12,13 @@ __all__ = ["ToolEnv", "ToolEnvsError", "ToolSchema", "load_schema"]
 gymnasium.register(
     id="tool_envs/Booking-v0",
     entry_point="tool_envs.booking.env:BookingEnv",
-    vector_entry_point="tool_envs.vector:booking",
+    vector_entry_point="tool_envs.booking.env:BookingVectorEnv",
     order_enforce=False,
 )
 gymnasium.register(
     id="tool_envs/Retail-v0",
     entry_point="tool_envs.retail.env:RetailEnv",
-    vector_entry_point="tool_envs.vector:retail",
+    vector_entry_point="tool_envs.retail.env:RetailVectorEnv",
     order_enforce=False,
 )
 gymnasium.register(
@@ -30,6 +30,6 @@ gymnasium.register(
 gymnasium.register(
     id="tool_envs/TauBench-v0",
     entry_point="tool_envs.tau_bench.env:TauBenchEnv",
-    vector_entry_point="tool_envs.vector:tau_bench",
+    vector_entry_point="tool_envs.tau_bench.env:TauBenchVectorEnv",
     order_enforce=False,
 )

@@ -48,7 +48,8 @@ class ToolVectorEnv(SyncVectorEnv):
     * `autoreset_mode`: `NextStep`, `SameStep`, `Disabled`, or the enum, which a spec in JSON cannot hold.
     * others: arguments of `gymnasium.make`, such as `max_episode_steps`, and of the environment.
 
-    A domain elsewhere registers `functools.partial(ToolVectorEnv, its id)` as its `vector_entry_point`.
+    `make_vec` tells an entry point nothing about the id: a domain registers the name of a
+    `functools.partial(ToolVectorEnv, its id)` of its own as its `vector_entry_point`.
     """
 
     def __init__(
@@ -206,9 +207,3 @@ def _as_mode(mode: str | AutoresetMode) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         raise UnknownNameError("autoreset_mode", mode, [known.value for known in AutoresetMode]) from None
-
-
-# `make_vec` takes a name in a module and tells it nothing about the id.
-booking = functools.partial(ToolVectorEnv, "tool_envs/Booking-v0")
-retail = functools.partial(ToolVectorEnv, "tool_envs/Retail-v0")
-tau_bench = functools.partial(ToolVectorEnv, "tool_envs/TauBench-v0")

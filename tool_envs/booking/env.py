@@ -1,9 +1,11 @@
 """`tool_envs/Booking-v0`: an airline of our own, with endless tasks."""
 
+import functools
 from typing import Literal
 
 from tool_envs.booking.domain import load_domain
 from tool_envs.service.bundle import ServiceEnv
+from tool_envs.vector import ToolVectorEnv
 
 
 class BookingEnv(ServiceEnv):
@@ -72,3 +74,7 @@ class BookingEnv(ServiceEnv):
             process=process,
             render_mode=render_mode,
         )
+
+
+BookingVectorEnv = functools.partial(ToolVectorEnv, "tool_envs/Booking-v0")
+"""Many of them, for `gymnasium.make_vec`."""

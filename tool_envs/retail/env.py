@@ -1,9 +1,11 @@
 """`tool_envs/Retail-v0`: an online store of our own, with endless tasks."""
 
+import functools
 from typing import Literal
 
 from tool_envs.retail.domain import load_domain
 from tool_envs.service.bundle import ServiceEnv
+from tool_envs.vector import ToolVectorEnv
 
 
 class RetailEnv(ServiceEnv):
@@ -71,3 +73,7 @@ class RetailEnv(ServiceEnv):
             process=process,
             render_mode=render_mode,
         )
+
+
+RetailVectorEnv = functools.partial(ToolVectorEnv, "tool_envs/Retail-v0")
+"""Many of them, for `gymnasium.make_vec`."""

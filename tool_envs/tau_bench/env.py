@@ -1,11 +1,13 @@
 """`tool_envs/TauBench-v0`: tau-bench's tasks with tau-bench's tools, observations and rewards."""
 
+import functools
 from typing import Literal
 
 from tool_envs.domain import Domain
 from tool_envs.env import ToolEnv
 from tool_envs.errors import UsageError
 from tool_envs.tau_bench.domain import load_domain
+from tool_envs.vector import ToolVectorEnv
 
 
 class TauBenchEnv(ToolEnv):
@@ -75,3 +77,7 @@ class TauBenchEnv(ToolEnv):
         super().__init__(
             bundle, user=user, max_steps=max_steps, parallel_calls=parallel_calls, render_mode=render_mode
         )
+
+
+TauBenchVectorEnv = functools.partial(ToolVectorEnv, "tool_envs/TauBench-v0")
+"""Many of them, for `gymnasium.make_vec`."""
