@@ -264,6 +264,7 @@ def test_the_bundle_of_a_service_desk_takes_an_array_view(monkeypatch):
     ("kwargs", "problem"),
     [
         ({"action_form": "flat"}, "action form 'flat'.*sequential, multidiscrete"),
+        ({"action_form": []}, r"action form \[\]"),
         ({"mask": "none"}, "mask 'none'.*policy, schema"),
         ({"observation": "feature"}, "Did you mean: `features`"),
         ({"render_mode": "human"}, "render_mode 'human'"),

@@ -129,9 +129,9 @@ class ArrayEnv(gymnasium.Env[dict[str, Any], Any]):
         render_mode: str | None = None,
         **options: Any,  # noqa: ANN401 - whatever the JSON view takes
     ) -> None:
-        _require_known("action form", action_form, FORMS)
+        _require_known("action form", action_form, tuple(FORMS))
         _require_known("mask", mask, ("policy", "schema"))
-        _require_known("kind of observation", observation, KINDS)
+        _require_known("kind of observation", observation, tuple(KINDS))
         _require_known("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         if "user" in options:
             raise UsageError("The array view has the user `agenda`, and no argument `user`.")
