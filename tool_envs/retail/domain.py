@@ -3,6 +3,7 @@
 import functools
 
 from tool_envs.domain import Domain
+from tool_envs.retail.arrays import RetailArrays
 from tool_envs.retail.codes import state_digest
 from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_GRADER
@@ -36,4 +37,5 @@ def load_domain(
         saboteurs=SABOTEURS,
         load=load_domain,
         load_arguments=(schema_version, split, difficulty, customers, data_seed),
+        arrays=RetailArrays(base),
     )

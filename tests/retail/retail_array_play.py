@@ -1,0 +1,181 @@
+"""Plays the store's array view: the oracle in choices, and random choices."""
+
+import functools
+
+import gymnasium
+import numpy as np
+from hypothesis import strategies as st
+
+import tool_envs  # noqa: F401 - registers the ids
+from tool_envs.array_view import SKIPPED, skip
+from tool_envs.arrays.layout import make_layout
+from tool_envs.messages import RESPOND
+from tool_envs.retail.oracle import RetailClerk
+from tool_envs.schema import load_arrays
+
+VERSIONS = ("1.0.0", "1.1.0", "2.0.0")
+
+
+@functools.cache
+def layout_of(schema):
+    return make_layout(schema, load_arrays("retail", 1))
+
+
+class Play:
+    """An episode of the JSON view with its scene, in choices.
+
+    Args:
+        env: The JSON view.
+        index: Of the task.
+
+    Attributes:
+        actions: What was done, as JSON.
+    """
+
+    def __init__(self, env, index):
+        self.env, self.layout, self.actions = env, layout_of(env.schema), []
+        env.reset(seed=index, options={"task_index": index})
+        self.scene = self.new_scene()
+        self.reward, self.over = 0.0, False
+
+    def new_scene(self):
+        """A scene that was shown the opening alone."""
+        scene = self.env.domain.arrays.scene(self.env.episode, self.layout)
+        scene.saw(None, self.env.episode.history[:1])
+        return scene
+
+    def number(self, name):
+        return [verb.name for verb in self.layout.verbs].index(name)
+
+    def take(self, verb, chosen):
+        """Carries an action out; returns the new messages."""
+        action = self.scene.action(verb, chosen)
+        history = self.env.episode.history
+        start = len(history)
+        _, self.reward, terminated, truncated, _ = self.env.step(action)
+        self.scene.saw(action, history[start:])
+        self.actions.append(action)
+        self.over = terminated or truncated
+        return history[start:]
+
+    @property
+    def sight(self):
+        return self.scene.memory.sight
+
+    def path_is_allowed(self, level, verb, chosen):
+        """Whether each of its choices is allowed, one after the other."""
+        path = [(-1, (), verb), *((verb, chosen[:place], choice) for place, choice in enumerate(chosen))]
+        return all(
+            choice == SKIPPED or choice in np.flatnonzero(self.scene.allowed(level, number, before))
+            for number, before, choice in path
+        )
+
+    def random_action(self, rng, level="policy"):
+        """An allowed action, each choice with equal chances."""
+        verb = int(rng.choice(np.flatnonzero(self.scene.allowed(level, -1, ()))))
+        chosen = skip(self.layout.verbs[verb], ())
+        while len(chosen) < len(self.layout.verbs[verb].slots):
+            choices = np.flatnonzero(self.scene.allowed(level, verb, chosen))
+            chosen = skip(self.layout.verbs[verb], (*chosen, int(rng.choice(choices))))
+        return verb, chosen
+
+    def some_action(self, rng, rightly, level="policy"):
+        """The oracle's action with a chance of `rightly`, where it is allowed; else a random one."""
+        right = rng.random() < rightly and self.oracle_choices()
+        return right if right and self.path_is_allowed(level, *right) else self.random_action(rng, level)
+
+    # --- The oracle
+
+    def oracle_choices(self):
+        """The oracle's next action as verb and choices: the same call, or a sentence that means the same."""
+        clerk = RetailClerk(self.env.episode)
+        action = clerk.decide()
+        if action["name"] != RESPOND:
+            return self.choices_for(action["name"], action["arguments"])
+        if not clerk.progress.user_id:
+            asked = next(slot for slot in ("email", "name", "zip") if self._may_ask(slot))
+            return self.number(f"ask_{asked}"), ()
+        if clerk.progress.unreported:
+            return self.number("report"), ()
+        wish = clerk.wish
+        if wish.fact and not wish.tool:
+            return self._answer(wish)
+        if wish.forbidden:
+            return self.number("refuse"), ()
+        call = clerk.target()
+        return self.choices_for(f"propose_{call.name}", call.arguments)
+
+    def _may_ask(self, slot):
+        return self.scene.allowed("policy", -1, ())[self.number(f"ask_{slot}")]
+
+    def _answer(self, wish):
+        (record,) = wish.evidence
+        if record.startswith("#W"):
+            verb = {"amount": "tell_total", "status": "tell_status"}[wish.fact.type]
+            return self.choices_for(verb, {"order_id": record})
+        verb = {"amount": "tell_cheapest", "count": "tell_count"}[wish.fact.type]
+        return self.choices_for(verb, {"product_id": record})
+
+    def choices_for(self, name, arguments):
+        """A verb, and the choices that stand for the arguments of a call (names of schema 1.0.0)."""
+        number, chosen = self.number(name), ()
+        verb = self.layout.verbs[number]
+        while len(chosen := skip(verb, chosen)) < len(verb.slots):
+            chosen = (*chosen, self._choice_for(number, chosen, arguments))
+        return number, chosen
+
+    def _choice_for(self, number, chosen, arguments):
+        slot = self.layout.verbs[number].slots[len(chosen)]
+        wanted = arguments[slot.name.split("[")[0]]
+        if slot.place >= 0:
+            if slot.place >= len(wanted):
+                return slot.width
+            wanted = wanted[slot.place]
+        possible = np.flatnonzero(self.scene.allowed("schema", number, chosen)[: slot.width]).tolist()
+        fitting = [c for c in possible if self.scene.value(number, (*chosen, c)) == wanted]
+        return fitting[0] if fitting else slot.width
+
+
+def new_play(index, difficulty=1, version="1.0.0", split="test"):
+    """An episode of a task."""
+    return Play(_env(difficulty, version, split), index)
+
+
+def random_play(index, difficulty, seed, *, rightly=0.0, level="policy", **options):
+    """An episode of random actions, of which some are the oracle's instead; yields after each of them.
+
+    Args:
+        index: Of the task.
+        difficulty: Of the task.
+        seed: Of the choices.
+        rightly: The share of the oracle's actions.
+        level: Of the masks.
+        options: Of `new_play`.
+    """
+    rng, play = np.random.default_rng(seed), new_play(index, difficulty, **options)
+    while not play.over:
+        action = play.some_action(rng, rightly, level)
+        play.take(*action)
+        yield play, action
+
+
+plays = st.builds(
+    random_play,
+    index=st.integers(0, 5000),
+    difficulty=st.integers(1, 5),
+    seed=st.integers(0, 2**32 - 1),
+    rightly=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+    version=st.sampled_from(VERSIONS),
+)
+"""Episodes, from quite random to quite right."""
+
+
+@functools.cache
+def _env(difficulty, version, split):
+    return gymnasium.make(
+        "tool_envs/Retail-v0",
+        disable_env_checker=True,
+        difficulty=difficulty,
+        schema_version=version,
+        split=split,
+    ).unwrapped

@@ -1,0 +1,278 @@
+"""What is read from words and from answers of tools: laws over generated tasks."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from retail_array_play import plays
+
+from tool_envs.generated import padded
+from tool_envs.messages import Message
+from tool_envs.people import Address
+from tool_envs.retail.codes import customer_row, order_row
+from tool_envs.retail.data import retail_base
+from tool_envs.retail.desk import RETAIL_DESK
+from tool_envs.retail.oracle import RetailClerk
+from tool_envs.retail.rows import CREDIT_CARD, GIFT_CARD, MAX_ORDERS, MAX_TRANSACTIONS, PAYPAL
+from tool_envs.retail.scene import DEMANDS, FOR_SWAP, MAX_CHANGED, PRODUCTS, SLOTS, WISHES, nothing_said
+from tool_envs.retail.scene_reasons import (
+    REASONS,
+    is_wanted,
+    method_at_hand,
+    order_at_hand,
+    reason_against,
+)
+from tool_envs.retail.scene_words import Reader, order_code, shelves_of
+from tool_envs.retail.tasks import retail_tasks
+from tool_envs.service.desk import goal_of
+from tool_envs.service.progress import alternatives, follow
+from tool_envs.simulators import AgendaUser
+from tool_envs.simulators.agent_voice import AgentVoice
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
+from tool_envs.simulators.user_voice import shared_pools
+
+BASE = retail_base()
+CATALOG = BASE.catalog
+READER = Reader(CATALOG, BASE.ids)
+
+indexes = st.integers(0, 5000)
+difficulties = st.integers(1, 5)
+keys = st.integers(0, 2**64 - 1)
+
+
+@st.composite
+def wishes(draw):
+    """A goal with one wish, as it may be brought up in the course of a task."""
+    goal = goal_of(retail_tasks(BASE, "train", draw(difficulties))[draw(indexes)])
+    wish = draw(st.sampled_from([each for wish in goal.wishes for each in alternatives(wish)]))
+    return msgspec.structs.replace(goal, wishes=(wish,))
+
+
+def message_of(turn):
+    return Message(role="user", name="user", content=turn.text, acts=turn.acts)
+
+
+def opening(goal, key):
+    return READER.read(message_of(AgendaUser(RETAIL_PHRASES).reset(goal, key)), ())
+
+
+def product_called(words):
+    """The code of a product by what customers say ("the kettle")."""
+    return next(each.code for each in CATALOG.products if f"the {each.name.lower()}" == words)
+
+
+def filled(*codes):
+    return [*codes, *[-1] * (MAX_CHANGED - len(codes))]
+
+
+# --- Words
+
+
+@given(wishes(), keys)
+def test_the_opening_of_a_wish_says_which_order_and_which_things_are_meant(goal, key):
+    said, words = opening(goal, key).said, goal.wishes[0].words
+
+    order = words.get("order_id", "")
+    assert said.orders == filled(*[order_code(BASE.ids, order[6:])] * order.startswith("order #"))
+    sign = "the" + order.removeprefix("the order with the") if order.startswith("the order") else ""
+    assert said.sign == (product_called(sign) if sign else -1)
+    things = words["item"].split(" and ") if "item" in words else []
+    assert said.things == filled(*map(product_called, things))
+
+
+@given(wishes(), keys)
+def test_the_opening_of_a_wish_says_its_kind_reason_and_payment_method(goal, key):
+    said, wish = opening(goal, key).said, goal.wishes[0]
+
+    kinds = {**{kind: code for code, kind in enumerate(WISHES)}, "items": FOR_SWAP, "exchange": FOR_SWAP}
+    assert said.wish == kinds.get(wish.kind, -1)
+    reasons = {"I no longer need it": 0, "I ordered it by mistake": 1}
+    assert said.reason == (reasons.get(wish.words["reason"], 2) if "reason" in wish.words else -1)
+    method = wish.words.get("payment_method", "")
+    kind = {"my gift card": GIFT_CARD, "my paypal account": PAYPAL}.get(method, CREDIT_CARD)
+    assert said.method_kind == (kind if method else -1)
+    assert said.method_digits == (int(method[-4:]) if "ending in" in method else -1)
+
+
+@given(wishes(), keys)
+def test_an_address_is_read_as_a_whole_and_nothing_else_from_it(goal, key):
+    words, wish = opening(goal, key), goal.wishes[0]
+
+    assert words.said.address == ("address" in wish.words)
+    for arguments in wish.accepted if "address" in wish.words else ():
+        assert words.address == Address(*(arguments[part] for part in Address._fields))
+    assert not words.texts
+    assert words.said.told == [0, 0, 0]
+
+
+@given(wishes(), keys)
+def test_a_question_is_told_by_its_words(goal, key):
+    said, fact = opening(goal, key).said, goal.wishes[0].fact
+
+    expected = -1
+    if fact:
+        about_product = goal.wishes[0].words.keys() == {"item"}
+        expected = {"status": 1, "count": 3, "amount": 2 * about_product}[fact.type]
+    assert said.question == expected
+
+
+@given(wishes(), keys)
+def test_demands_are_read(goal, key):
+    assert opening(goal, key).said.demands == [int(demand in goal.conditions) for demand in DEMANDS]
+
+
+@pytest.mark.parametrize("demand", DEMANDS)
+def test_each_way_to_demand_something_says_that_and_no_more(demand):
+    for form in RETAIL_PHRASES.conditions[demand]:
+        text = form.format(words="English" if demand == "language" else "600")
+
+        said = READER.read(Message(role="user", content=text), ()).said
+        assert said == msgspec.structs.replace(
+            nothing_said(), demands=[int(each == demand) for each in DEMANDS]
+        )
+
+
+@given(wishes(), keys, keys, st.sampled_from([(), ("terse",), ("talkative",)]))
+def test_what_is_said_does_not_depend_on_how(goal, key, other, traits):
+    assert opening(goal, key) == opening(msgspec.structs.replace(goal, traits=traits), other)
+
+
+def test_small_talk_and_courtesies_say_nothing():
+    pools = shared_pools()
+    sentences = [text for name in ("plain", "short") for pool in pools[name].values() for text in pool]
+    sentences += [text for pool in pools["talk"] for text in pool]
+
+    for text in sentences:
+        spoken = text.format(words="", noun="that", phrase="")
+        assert READER.read(Message(role="user", content=spoken), range(PRODUCTS)).said == nothing_said()
+
+
+@given(wishes(), keys, st.sampled_from(SLOTS[:9]))
+def test_an_answer_says_what_the_opening_said_of_that_slot(goal, key, slot):
+    user = AgendaUser(RETAIL_PHRASES)
+    first = READER.read(message_of(user.reset(goal, key)), ())
+    answer = READER.read(
+        message_of(user.respond(AgentVoice(RETAIL_PHRASES, key, 1).ask([slot]))), first.said.things
+    )
+
+    names = {
+        "order_id": ("orders", "sign"),
+        "item": ("things",),
+        "new_item": ("wants", "same"),
+        "payment_method": ("method_kind", "method_digits"),
+        "reason": ("reason",),
+        "address": ("address",),
+    }
+    expected = nothing_said()
+    expected.moves = answer.said.moves
+    known = slot in goal.knows or slot in goal.wishes[0].words
+    held_back = "reluctant" in goal.traits and slot in goal.knows
+    if slot in ("email", "name", "zip") and known and not held_back:
+        expected.told[SLOTS.index(slot)] = 1
+        assert answer.texts == {slot: goal.knows[slot]}
+    elif known and not held_back:
+        for name in names[slot]:
+            setattr(expected, name, getattr(first.said, name))
+    elif not held_back:
+        expected.unknown[SLOTS.index(slot)] = 1
+    assert answer.said == expected
+
+
+# --- What words mean on what was shown
+
+
+def progress_of(play):
+    return follow(RETAIL_DESK, goal_of(play.env.task), play.env.episode.history)
+
+
+@settings(max_examples=80)
+@given(plays)
+def test_what_is_wanted_is_what_would_be_accepted(play):
+    for at, _ in play:
+        progress = progress_of(at)
+        if "new_item" not in progress.wish.words or not progress.read.issuperset(progress.wish.evidence):
+            continue
+        wanted = [
+            {each.item_id for each in variants_of(product) if each.available and is_at_hand(at, rank, each)}
+            for rank, product in enumerate(at.sight.scene.things)
+        ]
+        accepted = [each["new_item_ids"] for each in accepted_now(progress)]
+        assert wanted == [{ids[rank] for ids in accepted if rank < len(ids)} for rank in range(MAX_CHANGED)]
+
+
+def variants_of(product):
+    return CATALOG.products[product].variants if product >= 0 else ()
+
+
+def is_at_hand(play, rank, variant):
+    return is_wanted(play.sight, shelves_of(CATALOG), rank, variant.code)
+
+
+def accepted_now(progress):
+    """The sets that the customer still takes, after what they corrected."""
+    now = progress.corrections.get("new_item_ids")
+    return [
+        each for each in progress.wish.accepted if now is None or sorted(each["new_item_ids"]) == sorted(now)
+    ]
+
+
+@settings(max_examples=80)
+@given(plays)
+def test_the_order_and_the_method_at_hand_are_those_of_the_wish(play):
+    for at, _ in play:
+        progress = progress_of(at)
+        known = progress.read.issuperset(progress.wish.evidence)
+        for arguments in progress.wish.accepted if known and at.sight.scene.profile else ():
+            place = order_at_hand(at.sight, shelves_of(CATALOG))
+            assert "order_id" not in arguments or id_at(at, "order_ids", place) == arguments["order_id"]
+            method = method_at_hand(at.sight)
+            wanted = arguments.get("payment_method_id")
+            assert wanted is None or id_at(at, "method_ids", method) == wanted
+
+
+def id_at(play, ids, place):
+    return getattr(play.scene.memory.profile, ids)[place] if place >= 0 else None
+
+
+@settings(max_examples=80)
+@given(plays)
+def test_the_reason_for_a_no_is_that_of_the_oracle(play):
+    for at, _ in play:
+        clerk = RetailClerk(at.env.episode)
+        looked_up = clerk.progress.read.issuperset(clerk.wish.evidence) and at.sight.scene.profile
+        if not looked_up or at.over:
+            continue
+        reason = reason_against(at.sight, shelves_of(CATALOG))
+        if clerk.wish.forbidden:
+            assert REASONS[reason] == clerk.reason_against()
+        elif not clerk.progress.written:
+            assert reason == -1
+
+
+# --- Rows
+
+
+@settings(max_examples=60)
+@given(plays)
+def test_rows_are_those_of_the_database_as_far_as_they_were_shown(play):
+    for at, _ in play:
+        database, customer = at.env.episode.database, customer_of(at)
+        for place in range(MAX_ORDERS):
+            if at.sight.scene.order_seen[place]:
+                assert shown(at.sight.orders[place]) == shown(order_row(database, customer, place))
+        if at.sight.scene.profile and not at.sight.scene.stale:
+            row = customer_row(database, customer)
+            hidden = {"index": -1, "address": -1}
+            assert at.sight.customer == msgspec.structs.replace(row, **hidden)
+
+
+def customer_of(play):
+    return BASE.find_user(play.scene.memory.user_id)
+
+
+def shown(order):
+    """An order but for what its JSON does not have: whose it is, and in which order items are asked for."""
+    hidden = {"customer": -1, "number": -1, "address": -1}
+    asked = {name: sorted(getattr(order, name)) for name in ("asked", "asked_new")}
+    methods = padded(order.transaction_method[: order.transactions], MAX_TRANSACTIONS, -1)
+    return msgspec.structs.replace(order, **hidden, **asked, transaction_method=methods)

@@ -1,0 +1,263 @@
+"""What can be done, on what was shown. Kernels, as in `scene`.
+
+An action is a verb and a draft. `fits` says whether a draft that is open in parts can be completed to an
+allowed action; so a choice is allowed when the draft with it fits.
+
+Without `policy` all is allowed that can be expressed: with any entity of the right kind that was shown. With
+`policy`, as far as it follows from what was shown, no call that a tool would refuse or the rules forbid, no
+look-up of what was seen, no question that was answered, no refusal of what was not looked up, and nothing
+that ends a conversation too early by being polite.
+"""
+
+from typing import Final
+
+from tool_envs.retail.rows import MAX_ITEMS, MAX_ORDERS
+from tool_envs.retail.scene import (
+    EMAIL,
+    FOR_ADDRESS,
+    FOR_CANCEL,
+    FOR_PAYMENT,
+    FOR_RETURN,
+    FOR_SWAP,
+    FOR_USER_ADDRESS,
+    IDENTITY,
+    ITEM,
+    LISTED,
+    METHOD,
+    NAME,
+    NEW_ITEM,
+    ORDER,
+    OTHER,
+    PRODUCTS,
+    REASON,
+    SEEN,
+    SLOTS,
+    WRITE_TOOLS,
+    ZIP,
+    Draft,
+    Scene,
+    Shelves,
+    Sight,
+    may_be,
+)
+from tool_envs.retail.scene_reasons import was_looked_up
+from tool_envs.retail.scene_writes import fits_write
+from tool_envs.rows import kernel
+
+# Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
+CALL: Final = 0
+"""First of the verbs that call a write, in the order of `WRITE_TOOLS`."""
+PROPOSE: Final = CALL + len(WRITE_TOOLS)
+"""First of the verbs that propose a write."""
+ASK: Final = PROPOSE + len(WRITE_TOOLS)
+"""First of the verbs that ask for one of `SLOTS`."""
+OTHERS: Final = (
+    *("find_user_id_by_email", "find_user_id_by_name_zip", "get_user_details", "get_order_details"),
+    *("get_product_details", "get_item_details", "list_all_product_types", "transfer_to_human_agents"),
+    *("tell_total", "tell_status", "tell_cheapest", "tell_count", "refuse", "report", "more"),
+)
+"""The verbs after them."""
+FIND_BY_EMAIL: Final = ASK + len(SLOTS)
+(
+    _,
+    FIND_BY_NAME,
+    READ_PROFILE,
+    READ_ORDER,
+    READ_PRODUCT,
+    READ_ITEM,
+    READ_CATALOG,
+    TRANSFER,
+    TELL_TOTAL,
+    TELL_STATUS,
+    TELL_CHEAPEST,
+    TELL_COUNT,
+    REFUSE,
+    REPORT,
+    MORE,
+) = range(FIND_BY_EMAIL, FIND_BY_EMAIL + len(OTHERS))
+
+
+@kernel
+def fits(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) -> bool:
+    """Whether the open parts of a draft can be chosen so that an allowed action comes of it."""
+    if verb < PROPOSE:
+        return _fits_call(sight, shelves, policy, draft)
+    if verb < ASK:
+        return _fits_proposal(sight, shelves, policy, draft)
+    if verb < FIND_BY_EMAIL:
+        return not policy or _is_worth_asking(sight, verb - ASK)
+    if verb >= TELL_TOTAL:
+        return _fits_talk(sight, shelves, policy, verb, draft)
+    if verb == TRANSFER:
+        return not policy  # no wish is beyond the tools
+    return _fits_read(sight, policy, verb, draft)
+
+
+# --- Looking up
+
+
+@kernel
+def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
+    scene = sight.scene
+    if verb == FIND_BY_EMAIL:
+        return scene.told[EMAIL] > 0 and not (policy and scene.found)
+    if verb == FIND_BY_NAME:
+        return scene.told[NAME] > 0 and scene.told[ZIP] > 0 and not (policy and scene.found)
+    if verb == READ_PROFILE:
+        return scene.found > 0 and not (policy and scene.profile and not scene.stale)
+    if verb == READ_CATALOG:
+        return not (policy and scene.catalog)
+    if verb == READ_ORDER:
+        return _is_order_listed(sight, policy, draft)
+    if verb == READ_PRODUCT:
+        return _is_product_listed(sight, policy, draft)
+    return _is_item_shown(sight, policy, draft)
+
+
+@kernel
+def _is_order_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    for place in range(MAX_ORDERS):
+        fitting = sight.scene.order_code[place] >= 0 and not (unseen and sight.scene.order_seen[place])
+        if fitting and may_be(draft.order, place):
+            return True
+    return False
+
+
+@kernel
+def _is_product_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    for product in range(PRODUCTS):
+        shown = sight.scene.product[product]
+        if may_be(draft.product, product) and (shown == LISTED or (shown == SEEN and not unseen)):
+            return True
+    return False
+
+
+@kernel
+def _is_item_shown(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    scene = sight.scene
+    for place in range(MAX_ORDERS):
+        for line in range(sight.orders[place].item_count if scene.order_seen[place] else 0):
+            seen = scene.items_seen[place] >> line & 1
+            if may_be(draft.line, place * MAX_ITEMS + line) and not (unseen and seen):
+                return True
+    return False
+
+
+# --- Talking
+
+
+@kernel
+def _is_worth_asking(sight: Sight, slot: int) -> bool:
+    """Whether it is still open and serves to find the customer or the wish; more details always may."""
+    scene = sight.scene
+    if slot == OTHER:
+        return True
+    if scene.unknown[slot]:
+        return False
+    if slot < IDENTITY:
+        return not scene.found and not scene.told[slot]
+    return _is_needed(scene.wish, slot) and not _is_said(sight, slot)
+
+
+@kernel
+def _is_needed(wish: int, slot: int) -> bool:
+    """Whether a kind of wish has that slot."""
+    if slot == ORDER:
+        return wish >= 0 and wish != FOR_USER_ADDRESS
+    if slot == ITEM:
+        return wish in (FOR_SWAP, FOR_RETURN)
+    if slot == NEW_ITEM:
+        return wish == FOR_SWAP
+    if slot == METHOD:
+        return wish in (FOR_SWAP, FOR_RETURN, FOR_PAYMENT)
+    if slot == REASON:
+        return wish == FOR_CANCEL
+    return wish in (FOR_ADDRESS, FOR_USER_ADDRESS)
+
+
+@kernel
+def _is_said(sight: Sight, slot: int) -> bool:
+    """Whether something was said of a slot of the wish at hand."""
+    scene = sight.scene
+    if slot == ORDER:
+        return scene.orders[0] >= 0 or scene.sign >= 0
+    if slot == ITEM:
+        return scene.things[0] >= 0
+    if slot == NEW_ITEM:
+        return scene.wants[0] >= 0 or scene.variants[0] >= 0
+    if slot == METHOD:
+        return scene.method_kind >= 0
+    if slot == REASON:
+        return scene.reason >= 0
+    return scene.address > 0
+
+
+@kernel
+def _is_record_seen(sight: Sight, verb: int, draft: Draft) -> bool:
+    """Whether what is to be told of was shown."""
+    if verb in (TELL_TOTAL, TELL_STATUS):
+        for place in range(MAX_ORDERS):
+            if may_be(draft.order, place) and sight.scene.order_seen[place]:
+                return True
+        return False
+    for product in range(PRODUCTS):
+        if may_be(draft.product, product) and sight.scene.product[product] == SEEN:
+            return True
+    return False
+
+
+@kernel
+def _fits_talk(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) -> bool:
+    """Somebody who waits for what they said yes to takes whatever they are told for the result."""
+    scene = sight.scene
+    if verb == REPORT:
+        return scene.unreported >= 0
+    if verb < REFUSE:
+        return _is_record_seen(sight, verb, draft)
+    if policy and is_waited_for(scene):
+        return False
+    if verb == REFUSE:
+        return was_looked_up(sight, shelves) if policy else scene.wish >= 0 or scene.question >= 0
+    return True
+
+
+@kernel
+def is_waited_for(scene: Scene) -> bool:
+    """Whether the customer waits for what they said yes to, or to hear that it is done."""
+    return scene.yes > 0 or scene.unreported >= 0
+
+
+# --- Writing
+
+
+@kernel
+def _fits_call(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) -> bool:
+    """With `policy` just what the customer said yes to."""
+    if policy:
+        return sight.scene.yes > 0 and agrees(draft, sight.proposed)
+    return fits_write(sight, shelves, False, draft)
+
+
+@kernel
+def _fits_proposal(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) -> bool:
+    """With `policy` not of a write that the customer just said yes to."""
+    if policy and sight.scene.yes and draft.tool == sight.proposed.tool:
+        return False
+    return fits_write(sight, shelves, policy, draft)
+
+
+@kernel
+def agrees(draft: Draft, other: Draft) -> bool:
+    """Whether all that is chosen in a draft is so in the other one, too."""
+    if draft.tool != other.tool:
+        return False
+    for place in range(len(draft.items)):
+        if not may_be(draft.items[place], other.items[place]):
+            return False
+        if not may_be(draft.news[place], other.news[place]):
+            return False
+    return (
+        may_be(draft.order, other.order)
+        and may_be(draft.method, other.method)
+        and may_be(draft.reason, other.reason)
+    )

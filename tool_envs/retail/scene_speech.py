@@ -1,0 +1,113 @@
+"""What an agent of the array view says: drafts to sentences, on what was shown."""
+
+from collections.abc import Callable, Mapping
+
+from tool_envs.messages import Json, ToolCall
+from tool_envs.retail.rows import GIFT_CARD, PAYPAL, STATUSES
+from tool_envs.retail.scene import BRIEF, FOR_SWAP, FORMAL, WISHES, Draft
+from tool_envs.retail.scene_memory import Memory
+from tool_envs.retail.scene_reasons import (
+    NO_TOOL,
+    REASONS,
+    available,
+    cheapest,
+    order_at_hand,
+    paid,
+    reason_against,
+    was_sent,
+)
+from tool_envs.retail.wishes.planned import option_text
+from tool_envs.service.wishes import card_forms
+from tool_envs.simulators.agent_voice import AgentVoice
+from tool_envs.simulators.goal import Fact
+from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
+
+_METHOD_WORDS = {GIFT_CARD: "gift card", PAYPAL: "paypal account"}
+
+
+class Speaker:
+    """What is said next.
+
+    Args:
+        memory: What was shown.
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        demands = memory.sight.scene.demands
+        self._memory, self._sight, self._shelves = memory, memory.sight, memory.shelves
+        self._voice = AgentVoice(RETAIL_PHRASES, 0, memory.actions, demands[BRIEF] > 0, demands[FORMAL] > 0)
+
+    def ask(self, slot: str) -> str:
+        """Asks for what the customer knows."""
+        return self._voice.ask([slot])
+
+    def propose(self, call: ToolCall) -> str:
+        """Puts a call to the customer, with the parameter names of the first schema version."""
+        return self._voice.propose(call.name, call.arguments, self._words_for(call.arguments))
+
+    def say(self, verb: str, draft: Draft) -> str:
+        """Another thing to say, by the name of its verb."""
+        says: Mapping[str, Callable[[Draft], str]] = {
+            "tell_total": self._tell_total,
+            "tell_status": self._tell_status,
+            "tell_cheapest": self._tell_cheapest,
+            "tell_count": self._tell_count,
+            "refuse": self._refuse,
+            "report": self._report,
+            "more": lambda _: self._voice.more(),
+        }
+        return says[verb](draft)
+
+    def _tell_total(self, draft: Draft) -> str:
+        return self._tell("amount", paid(self._sight.orders[draft.order]))
+
+    def _tell_status(self, draft: Draft) -> str:
+        return self._tell("status", STATUSES[self._sight.orders[draft.order].status])
+
+    def _tell_cheapest(self, draft: Draft) -> str:
+        return self._tell("amount", cheapest(self._shelves, draft.product))
+
+    def _tell_count(self, draft: Draft) -> str:
+        return self._tell("count", available(self._shelves, draft.product))
+
+    def _tell(self, kind: str, value: Json) -> str:
+        return self._voice.tell(Fact(kind, value, ""))
+
+    def _refuse(self, _: Draft) -> str:
+        reason = reason_against(self._sight, self._shelves)
+        return self._voice.refuse(self._kind_at_hand(), REASONS[reason if reason >= 0 else NO_TOOL])
+
+    def _kind_at_hand(self) -> str:
+        """The kind of the wish at hand, as the domain's sentences know it."""
+        wish = self._sight.scene.wish
+        if wish != FOR_SWAP:
+            return WISHES[wish] if wish >= 0 else "question"
+        place = order_at_hand(self._sight, self._shelves)
+        return "exchange" if place >= 0 and was_sent(self._sight.orders[place]) else "items"
+
+    def _report(self, _: Draft) -> str:
+        call = self._memory.written
+        if call is None:
+            raise ValueError("there was no write to report")
+        return self._voice.report(call.name, call.arguments, self._words_for(call.arguments))
+
+    def _words_for(self, arguments: Mapping[str, Json]) -> dict[str, str]:
+        """What items and payment methods of a call are called."""
+        catalog, profile = self._memory.catalog, self._memory.profile
+        words = {}
+        for name in ("item_ids", "new_item_ids"):
+            for item_id in arguments.get(name, ()):
+                item = catalog.variants[catalog.variant_codes[item_id]]
+                words[item_id] = (
+                    option_text(item) if name == "new_item_ids" else catalog.products[item.product].name
+                )
+        if "payment_method_id" in arguments:
+            method = profile.method_ids.index(arguments["payment_method_id"])
+            words[arguments["payment_method_id"]] = self._method_words(method)
+        return words
+
+    def _method_words(self, method: int) -> str:
+        card = self._memory.profile.cards[method]
+        if card:
+            return card_forms(*card, alone=False)[0]
+        return _METHOD_WORDS[self._sight.customer.method_kind[method]]
