@@ -28,6 +28,7 @@ from tool_envs.service.desk import goal_of
 from tool_envs.service.progress import alternatives, follow
 from tool_envs.simulators import AgendaUser
 from tool_envs.simulators.agent_voice import AgentVoice
+from tool_envs.simulators.phrasing import sentence
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.user_voice import shared_pools
 
@@ -124,7 +125,7 @@ def test_demands_are_read(goal, key):
 @pytest.mark.parametrize("demand", DEMANDS)
 def test_each_way_to_demand_something_says_that_and_no_more(demand):
     for form in RETAIL_PHRASES.conditions[demand]:
-        text = form.format(words="English" if demand == "language" else "600")
+        text = sentence(form.format(words="English" if demand == "language" else "600"))
 
         said = READER.read(Message(role="user", content=text), ()).said
         assert said == msgspec.structs.replace(
@@ -166,8 +167,9 @@ def test_an_answer_says_what_the_opening_said_of_that_slot(goal, key, slot):
     expected = nothing_said()
     expected.moves = answer.said.moves
     known = slot in goal.knows or slot in goal.wishes[0].words
-    held_back = "reluctant" in goal.traits and slot in goal.knows
-    if slot in ("email", "name", "zip") and known and not held_back:
+    of_themselves = slot in ("email", "name", "zip")
+    held_back = "reluctant" in goal.traits and of_themselves
+    if of_themselves and known and not held_back:
         expected.told[SLOTS.index(slot)] = 1
         assert answer.texts == {slot: goal.knows[slot]}
     elif known and not held_back:
@@ -210,10 +212,10 @@ def is_at_hand(play, rank, variant):
 
 def accepted_now(progress):
     """The sets that the customer still takes, after what they corrected."""
-    now = progress.corrections.get("new_item_ids")
-    return [
-        each for each in progress.wish.accepted if now is None or sorted(each["new_item_ids"]) == sorted(now)
-    ]
+    now, accepted = progress.corrections.get("new_item_ids"), progress.wish.accepted
+    if not isinstance(now, list):  # in the words of the wish
+        return accepted
+    return [each for each in accepted if sorted(each["new_item_ids"]) == sorted(now)]
 
 
 @settings(max_examples=80)

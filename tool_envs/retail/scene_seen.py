@@ -142,7 +142,7 @@ def hear(sight: Sight, said: Said) -> None:
     scene.moves = said.moves
     if said.moves & (DENIES | CORRECTS):
         scene.yes = 0
-    if said.moves & AFFIRMS and sight.proposed.tool >= 0:
+    if said.moves & AFFIRMS and sight.proposed.tool >= 0 and not names_something(said):
         scene.yes = 1
     if said.moves & (THANKS | TAKES_NO):
         scene.unreported = -1
@@ -155,6 +155,14 @@ def hear(sight: Sight, said: Said) -> None:
     if said.wish >= 0 or said.question >= 0:
         turn_to(scene, said)
     note(scene, said)
+
+
+@kernel
+def names_something(said: Said) -> bool:
+    """Whether anything of a wish is named; with a yes, that is what was missing in what was proposed."""
+    named = said.orders[0] >= 0 or said.sign >= 0 or said.things[0] >= 0 or said.wants[0] >= 0
+    paid = said.method_kind >= 0 or said.reason >= 0
+    return named or paid or said.variants[0] >= 0 or said.address > 0
 
 
 @kernel

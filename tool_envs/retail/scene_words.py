@@ -166,7 +166,7 @@ _DEMANDS = (
     re.compile(r"\d characters\b"),
     re.compile(r"(?<!formal )\bEnglish\b"),
     re.compile(r"\bcontract"),
-    re.compile(r"\b(?:only|just|name|hear) the total\b|\bthe total (?:is the only|alone|and no other)\b"),
+    re.compile(r"(?i)\b(?:only|just|name|hear) the total\b|\bthe total (?:is the only|alone|and no other)\b"),
 )
 """How each of `DEMANDS` is said."""
 _QUESTIONS = (
