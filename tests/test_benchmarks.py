@@ -1,6 +1,7 @@
 """The benchmark runs and prints every figure that has an aim; what it measures is for `make bench`."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -17,4 +18,7 @@ def test_it_prints_its_figures_as_json():
     assert {*both, "json_load_per_episode"} <= figures["tau_bench"].keys()
     assert figures["tau_bench_airline"].keys() == figures["tau_bench"].keys()
     assert {*both, "large_world_ratio"} <= figures["retail"].keys() == figures["booking"].keys()
-    assert all(value > 0 for rows in figures.values() for value in rows.values())
+    values = [(name, value) for rows in figures.values() for name, value in rows.items()]
+    assert all(math.isfinite(value) for _, value in values)
+    # A step's time is a difference of two, which in one round on a busy machine may come out below 0.
+    assert all(value > 0 for name, value in values if name not in ("step_us", "step_ratio", "calls_per_s"))
