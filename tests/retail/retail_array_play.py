@@ -11,6 +11,7 @@ from tool_envs.array_view import SKIPPED, skip
 from tool_envs.arrays.layout import make_layout
 from tool_envs.messages import RESPOND
 from tool_envs.retail.oracle import RetailClerk
+from tool_envs.retail.wishes import FAMILIES
 from tool_envs.schema import load_arrays
 
 VERSIONS = ("1.0.0", "1.1.0", "2.0.0")
@@ -159,15 +160,22 @@ def random_play(index, difficulty, seed, *, rightly=0.0, level="policy", **optio
         yield play, action
 
 
-plays = st.builds(
-    random_play,
-    index=st.integers(0, 5000),
-    difficulty=st.integers(1, 5),
-    seed=st.integers(0, 2**32 - 1),
-    rightly=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
-    version=st.sampled_from(VERSIONS),
-)
-"""Episodes, from quite random to quite right."""
+def plays_of(families, difficulties=(1, 2, 3, 4, 5)):
+    """Episodes, from quite random to quite right, that begin with a wish of one of these families."""
+    places = [list(FAMILIES).index(family) for family in families]
+    return st.builds(
+        random_play,
+        index=st.sampled_from([turn * len(FAMILIES) + place for turn in range(500) for place in places]),
+        difficulty=st.sampled_from(difficulties),
+        seed=st.integers(0, 2**32 - 1),
+        rightly=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+        version=st.sampled_from(VERSIONS),
+    )
+
+
+plays = plays_of(FAMILIES)
+"""Episodes of all families."""
+SWAPS = ("items", "exchange")
 
 
 @functools.cache

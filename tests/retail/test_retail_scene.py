@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retail_array_play import plays
+from retail_array_play import SWAPS, new_play, plays, plays_of
 
 from tool_envs.generated import padded
 from tool_envs.messages import Message
@@ -24,6 +24,7 @@ from tool_envs.retail.scene_reasons import (
 )
 from tool_envs.retail.scene_words import Reader, order_code, shelves_of
 from tool_envs.retail.tasks import retail_tasks
+from tool_envs.retail.wishes import FAMILIES
 from tool_envs.service.desk import goal_of
 from tool_envs.service.progress import alternatives, follow
 from tool_envs.simulators import AgendaUser
@@ -187,27 +188,36 @@ def progress_of(play):
     return follow(RETAIL_DESK, goal_of(play.env.task), play.env.episode.history)
 
 
-@settings(max_examples=80)
-@given(plays)
+@settings(max_examples=150)
+@given(plays_of(SWAPS))
 def test_what_is_wanted_is_what_would_be_accepted(play):
     for at, _ in play:
         progress = progress_of(at)
         if "new_item" not in progress.wish.words or not progress.read.issuperset(progress.wish.evidence):
             continue
-        wanted = [
-            {each.item_id for each in variants_of(product) if each.available and is_at_hand(at, rank, each)}
-            for rank, product in enumerate(at.sight.scene.things)
-        ]
-        accepted = [each["new_item_ids"] for each in accepted_now(progress)]
-        assert wanted == [{ids[rank] for ids in accepted if rank < len(ids)} for rank in range(MAX_CHANGED)]
+        assert wanted_at(at) == accepted_at(progress)
+
+
+def wanted_at(play):
+    """For each thing that is named, the variants in stock that the words want instead."""
+    return [
+        {each.item_id for each in variants_of(product) if each.available and is_meant(play, rank, each)}
+        for rank, product in enumerate(play.sight.scene.things)
+    ]
 
 
 def variants_of(product):
     return CATALOG.products[product].variants if product >= 0 else ()
 
 
-def is_at_hand(play, rank, variant):
+def is_meant(play, rank, variant):
     return is_wanted(play.sight, shelves_of(CATALOG), rank, variant.code)
+
+
+def accepted_at(progress):
+    """For each thing, the variants that the customer takes."""
+    accepted = [each["new_item_ids"] for each in accepted_now(progress)]
+    return [{ids[rank] for ids in accepted if rank < len(ids)} for rank in range(MAX_CHANGED)]
 
 
 def accepted_now(progress):
@@ -216,6 +226,22 @@ def accepted_now(progress):
     if not isinstance(now, list):  # in the words of the wish
         return accepted
     return [each for each in accepted if sorted(each["new_item_ids"]) == sorted(now)]
+
+
+def test_a_variant_that_is_named_by_all_its_options_is_what_is_wanted_now():
+    changed = 0
+    for index in range(400):
+        play = new_play(len(FAMILIES) * index + list(FAMILIES).index("items"), difficulty=2)
+        goal = goal_of(play.env.task)
+        if "changes_mind" not in goal.traits or len(goal.wishes[0].accepted) < 2:
+            continue
+        while play.sight.scene.variants[0] < 0:
+            play.take(*play.oracle_choices())
+        changed += 1
+        progress = progress_of(play)
+        assert wanted_at(play) == accepted_at(progress)
+        assert len(accepted_now(progress)) < len(progress.wish.accepted)
+    assert changed
 
 
 @settings(max_examples=80)
