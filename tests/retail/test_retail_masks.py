@@ -10,10 +10,28 @@ from retail_array_play import VERSIONS, plays, random_play
 from tool_envs.array_view import completions, reachable, skip
 from tool_envs.database import Database
 from tool_envs.errors import Code
+from tool_envs.generated import padded
 from tool_envs.messages import ToolCall
+from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_DESK
+from tool_envs.retail.rows import EXCHANGE_REQUESTED, GIFT_CARD, MAX_ITEMS, MAX_METHODS, PAYPAL
 from tool_envs.retail.rules import RULES
-from tool_envs.retail.scene import WRITE_TOOLS
+from tool_envs.retail.scene import (
+    ITEMS,
+    LISTED,
+    MAX_CHANGED,
+    NONE,
+    OPEN,
+    SEEN,
+    WRITE_TOOLS,
+    may_be,
+    nothing_shown,
+    open_draft,
+)
+from tool_envs.retail.scene_masks import PROPOSE, fits
+from tool_envs.retail.scene_seen import see_profile
+from tool_envs.retail.scene_words import shelves_of
+from tool_envs.retail.writes import guard_modify_items
 from tool_envs.rules import broken_rules
 from tool_envs.service.desk import goal_of
 from tool_envs.service.progress import follow
@@ -113,7 +131,15 @@ def test_a_wish_is_refused_just_when_it_was_looked_up_and_not_agreed(play):
         known = at.sight.scene.profile and progress.read.issuperset(progress.wish.evidence)
         refuses = at.scene.allowed("policy", -1, ())[at.number("refuse")]
         assert not refuses or progress.read.issuperset(progress.wish.evidence)
-        assert refuses or waits or not known
+        assert refuses == (known and not waits) or not at.sight.scene.profile
+
+
+@settings(max_examples=60)
+@given(plays)
+def test_more_help_is_not_offered_to_somebody_who_waits(play):
+    for at, _ in play:
+        waits = at.sight.scene.yes or at.sight.scene.unreported >= 0
+        assert at.scene.allowed("policy", -1, ())[at.number("more")] != waits
 
 
 @settings(max_examples=60)
@@ -195,3 +221,95 @@ def test_what_may_be_proposed_is_what_the_tool_would_do(play, seed):
                 expressible and seen and theirs and not waits and not would_be_refused(at, number, chosen)
             )
             assert at.path_is_allowed("policy", number, chosen) == expected
+
+
+# --- Money
+
+SHELVES = shelves_of(retail_base().catalog)
+
+
+@st.composite
+def wallets_and_orders(draw):
+    """A pending order of which all products were seen, and a customer with little money."""
+    sight, amounts = nothing_shown(), st.integers(0, 20_000)
+    kinds = draw(st.lists(st.sampled_from([GIFT_CARD, GIFT_CARD, PAYPAL]), min_size=1, max_size=2))
+    sight.customer.methods = len(kinds)
+    sight.customer.method_kind = padded(kinds, MAX_METHODS, 0)
+    sight.customer.balance = padded([draw(amounts) for _ in kinds], MAX_METHODS, 0)
+    sight.customer.held = padded([draw(amounts) // 4 for _ in kinds], MAX_METHODS, 0)
+    variants = st.integers(0, len(SHELVES.variants.price) - 1)
+    items = draw(st.lists(variants, min_size=1, max_size=3, unique=True))
+    sight.orders[0].item_count, sight.orders[0].items = len(items), padded(items, MAX_ITEMS, -1)
+    sight.scene.order_code[0], sight.scene.order_seen[0] = 7, 1
+    for item in items:
+        sight.scene.product[SHELVES.variants.product[item]] = draw(st.sampled_from([SEEN, SEEN, LISTED]))
+    return sight
+
+
+@st.composite
+def drafts(draw, sight):
+    """The choices of a change of items, some of them still open."""
+    draft, order = open_draft(ITEMS), sight.orders[0]
+    lines = st.integers(0, order.item_count - 1)
+    if draw(st.booleans()):
+        draft.order, draft.items[0] = 0, draw(lines)
+        draft.items[1] = draw(st.sampled_from([OPEN, NONE]) | lines)
+        for place in range(MAX_CHANGED):
+            if draft.items[place] >= 0 and draw(st.booleans()):
+                draft.news[place] = draw(st.sampled_from(of_product(order.items[draft.items[place]])))
+            elif draft.items[place] == NONE:
+                draft.news[place] = NONE
+    draft.method = draw(st.sampled_from([OPEN, *range(sight.customer.methods)]))
+    return draft
+
+
+def of_product(item):
+    """All variants of the product of an item."""
+    product = SHELVES.variants.product[item]
+    return range(SHELVES.first[product], SHELVES.first[product] + SHELVES.counts[product])
+
+
+def changes(sight):
+    """Every change of items that can be expressed: lines, new variants, method."""
+    order = sight.orders[0]
+    shown = [
+        (line, new)
+        for line in range(order.item_count)
+        for new in of_product(order.items[line])
+        if sight.scene.product[SHELVES.variants.product[new]] == SEEN
+    ]
+    for method in range(sight.customer.methods):
+        yield from (([line, NONE], [new, NONE], method) for line, new in shown)
+        for (line, new), (other, another) in itertools.permutations(shown, 2):
+            if line != other:
+                yield [line, other], [new, another], method
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_change_of_items_is_allowed_when_it_can_be_paid_for(data):
+    sight = data.draw(wallets_and_orders())
+    draft = data.draw(drafts(sight))
+    order = sight.orders[0]
+
+    def is_done(lines, news, method):
+        old = [order.items[line] for line in lines if line >= 0]
+        new = [variant for variant in news if variant >= 0]
+        arguments = (old, len(old), new, len(new), method)
+        return not guard_modify_items(order, sight.customer, SHELVES.variants, *arguments)
+
+    fitting = (
+        change
+        for change in changes(sight)
+        if all(map(may_be, [*draft.items, *draft.news, draft.method], [*change[0], *change[1], change[2]]))
+    )
+    assert fits(sight, SHELVES, True, PROPOSE + ITEMS, draft) == any(is_done(*change) for change in fitting)
+
+
+@given(wallets_and_orders(), st.integers(1, 10_000))
+def test_what_an_exchange_takes_from_a_gift_card_cannot_be_spent_again(sight, cents):
+    order = sight.orders[0]
+    order.status, order.asked_method, order.asked_difference = EXCHANGE_REQUESTED, 0, cents
+    see_profile(sight)
+
+    assert sight.customer.held[0] == (cents if sight.customer.method_kind[0] == GIFT_CARD else 0)

@@ -149,6 +149,14 @@ def test_small_talk_and_courtesies_say_nothing():
         assert READER.read(Message(role="user", content=spoken), range(PRODUCTS)).said == nothing_said()
 
 
+def test_what_is_named_twice_is_named_once():
+    text = "The desk lamp, please. I mean the desk lamp from the order with the desk lamp."
+
+    said = READER.read(Message(role="user", content=text), ()).said
+    lamp = product_called("the desk lamp")
+    assert (said.things, said.sign) == (filled(lamp), lamp)
+
+
 @given(wishes(), keys, st.sampled_from(SLOTS[:9]))
 def test_an_answer_says_what_the_opening_said_of_that_slot(goal, key, slot):
     user = AgendaUser(RETAIL_PHRASES)

@@ -108,10 +108,8 @@ class Memory:
                 self._see_written(call, shown)
 
     def _see_profile(self, shown: Json) -> None:
-        held = self.sight.customer.held
         self.profile = profile = read_profile(shown)
         self.sight.customer = profile.customer
-        self.sight.customer.held = held
         for place, order_id in enumerate(profile.order_ids):
             self.sight.scene.order_code[place] = order_code(self._base.ids, order_id)
         for method, card in enumerate(profile.cards):

@@ -38,6 +38,7 @@ def see_profile(sight: Sight) -> None:
     """The profile was shown: `customer`, and codes and digits in the scene, are filled in already."""
     sight.scene.profile = 1
     sight.scene.stale = 0
+    hold(sight)
 
 
 @kernel
@@ -49,6 +50,12 @@ def see_order(sight: Sight, shelves: Shelves, place: int) -> None:
         product = shelves.variants.product[order.items[line]]
         if sight.scene.product[product] == UNSHOWN:
             sight.scene.product[product] = LISTED
+    hold(sight)
+
+
+@kernel
+def hold(sight: Sight) -> None:
+    """Work out anew what gift cards are held to."""
     for method in range(MAX_METHODS):
         sight.customer.held[method] = held(sight, method)
 
