@@ -16,8 +16,8 @@ from tool_envs.env import ToolEnv
 from tool_envs.retail.data import RetailBase, retail_base
 from tool_envs.retail.domain import load_domain
 from tool_envs.retail.rows import CANCEL_REASONS, MAX_ITEMS, MAX_METHODS, MAX_ORDERS, Variants
-from tool_envs.retail.scene import MAX_OPTIONS, MAX_VARIANTS, PRODUCTS
-from tool_envs.retail.scene_tables import FIELDS, SHAPES
+from tool_envs.retail.scene.sight import MAX_OPTIONS, MAX_VARIANTS, PRODUCTS
+from tool_envs.retail.scene.tables import FIELDS, SHAPES
 from tool_envs.reward import Verdict, grade
 from tool_envs.task import TaskList
 

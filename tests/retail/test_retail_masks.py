@@ -16,7 +16,9 @@ from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.rows import EXCHANGE_REQUESTED, GIFT_CARD, MAX_ITEMS, MAX_METHODS, PAYPAL
 from tool_envs.retail.rules import RULES
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.masks import PROPOSE, fits
+from tool_envs.retail.scene.seen import see_profile
+from tool_envs.retail.scene.sight import (
     ITEMS,
     LISTED,
     MAX_CHANGED,
@@ -28,9 +30,7 @@ from tool_envs.retail.scene import (
     nothing_shown,
     open_draft,
 )
-from tool_envs.retail.scene_masks import PROPOSE, fits
-from tool_envs.retail.scene_seen import see_profile
-from tool_envs.retail.scene_words import shelves_of
+from tool_envs.retail.scene.words import shelves_of
 from tool_envs.retail.writes import guard_modify_items
 from tool_envs.rules import broken_rules
 from tool_envs.service.desk import goal_of

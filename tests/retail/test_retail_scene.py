@@ -14,15 +14,15 @@ from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.oracle import RetailClerk
 from tool_envs.retail.rows import CREDIT_CARD, GIFT_CARD, MAX_ORDERS, MAX_TRANSACTIONS, PAYPAL
-from tool_envs.retail.scene import DEMANDS, FOR_SWAP, MAX_CHANGED, PRODUCTS, SLOTS, WISHES, nothing_said
-from tool_envs.retail.scene_reasons import (
+from tool_envs.retail.scene.reasons import (
     REASONS,
     is_wanted,
     method_at_hand,
     order_at_hand,
     reason_against,
 )
-from tool_envs.retail.scene_words import Reader, order_code, shelves_of
+from tool_envs.retail.scene.sight import DEMANDS, FOR_SWAP, MAX_CHANGED, PRODUCTS, SLOTS, WISHES, nothing_said
+from tool_envs.retail.scene.words import Reader, order_code, shelves_of
 from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.wishes import FAMILIES
 from tool_envs.service.desk import goal_of

@@ -11,12 +11,12 @@ from tool_envs.retail.codes import base_of
 from tool_envs.retail.data import RetailBase
 from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.rows import MAX_ITEMS
-from tool_envs.retail.scene import NONE, SLOTS, WRITE_TOOLS, Draft, open_draft
-from tool_envs.retail.scene_choices import ROLES, choose, mask_choices, mask_reachable, mask_verbs
-from tool_envs.retail.scene_masks import ASK, CALL, FIND_BY_EMAIL, OTHERS, PROPOSE
-from tool_envs.retail.scene_memory import Memory
-from tool_envs.retail.scene_speech import Speaker
-from tool_envs.retail.scene_tables import (
+from tool_envs.retail.scene.choices import ROLES, choose, mask_choices, mask_reachable, mask_verbs
+from tool_envs.retail.scene.masks import ASK, CALL, FIND_BY_EMAIL, OTHERS, PROPOSE
+from tool_envs.retail.scene.memory import Memory
+from tool_envs.retail.scene.sight import NONE, SLOTS, WRITE_TOOLS, Draft, open_draft
+from tool_envs.retail.scene.speech import Speaker
+from tool_envs.retail.scene.tables import (
     FIELDS,
     SHAPES,
     fill_conversation,
@@ -26,8 +26,8 @@ from tool_envs.retail.scene_tables import (
     fill_products,
     fill_variants,
 )
-from tool_envs.retail.scene_text import describe
-from tool_envs.retail.scene_words import Reader
+from tool_envs.retail.scene.text import describe
+from tool_envs.retail.scene.words import Reader
 from tool_envs.schema import load_arrays
 
 _DOCUMENT = 1  # number of the arrays document

@@ -10,20 +10,8 @@ from tool_envs.people import Address
 from tool_envs.retail.data import RetailBase
 from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.rows import CANCEL_REASONS
-from tool_envs.retail.scene import (
-    CANCEL,
-    EXCHANGE,
-    ITEMS,
-    MAX_CHANGED,
-    NONE,
-    OPEN,
-    WRITE_TOOLS,
-    Draft,
-    nothing_shown,
-    open_draft,
-)
-from tool_envs.retail.scene_rows import NO_PROFILE, Profile, read_order, read_profile
-from tool_envs.retail.scene_seen import (
+from tool_envs.retail.scene.rows import NO_PROFILE, Profile, read_order, read_profile
+from tool_envs.retail.scene.seen import (
     hear,
     see_catalog,
     see_found,
@@ -35,7 +23,19 @@ from tool_envs.retail.scene_seen import (
     see_refused,
     see_written,
 )
-from tool_envs.retail.scene_words import Reader, order_code, shelves_of
+from tool_envs.retail.scene.sight import (
+    CANCEL,
+    EXCHANGE,
+    ITEMS,
+    MAX_CHANGED,
+    NONE,
+    OPEN,
+    WRITE_TOOLS,
+    Draft,
+    nothing_shown,
+    open_draft,
+)
+from tool_envs.retail.scene.words import Reader, order_code, shelves_of
 from tool_envs.simulators.mentions import Id, ids_in
 from tool_envs.simulators.retail_language import RETAIL
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES

@@ -1,4 +1,4 @@
-"""What was shown as arrays. Kernels, as in `scene`: each fills one table, which is all zero before.
+"""What was shown as arrays. Kernels, as in `sight`: each fills one table, which is all zero before.
 
 Places in tables stand for entities: an order by its place in the profile, an item by its order and its place
 there, a product by its code, a payment method by its number. Variants stand there for the two things at most
@@ -17,7 +17,16 @@ from tool_envs.retail.rows import (
     METHOD_KINDS,
     STATUSES,
 )
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.reasons import (
+    has_product,
+    is_method_named,
+    is_named,
+    is_wanted,
+    order_at_hand,
+    paid,
+    variant_at_hand,
+)
+from tool_envs.retail.scene.sight import (
     DEMANDS,
     IDENTITY,
     MAX_CHANGED,
@@ -32,15 +41,6 @@ from tool_envs.retail.scene import (
     WRITE_TOOLS,
     Shelves,
     Sight,
-)
-from tool_envs.retail.scene_reasons import (
-    has_product,
-    is_method_named,
-    is_named,
-    is_wanted,
-    order_at_hand,
-    paid,
-    variant_at_hand,
 )
 from tool_envs.retail.writes import open_payment
 from tool_envs.rows import kernel

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tool_envs.retail.rows import STATUSES
-from tool_envs.retail.scene import QUESTIONS, SEEN, WISHES, WRITE_TOOLS
-from tool_envs.retail.scene_memory import Memory
-from tool_envs.retail.scene_reasons import is_method_named, is_named, paid
+from tool_envs.retail.scene.memory import Memory
+from tool_envs.retail.scene.reasons import is_method_named, is_named, paid
+from tool_envs.retail.scene.sight import QUESTIONS, SEEN, WISHES, WRITE_TOOLS
 from tool_envs.retail.wishes.planned import option_text
 
 

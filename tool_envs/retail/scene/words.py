@@ -18,7 +18,7 @@ from tool_envs.retail.catalog import Catalog
 from tool_envs.retail.ids import Ids
 from tool_envs.retail.products import PRODUCT_TYPES
 from tool_envs.retail.rows import CANCEL_REASONS, CREDIT_CARD, GIFT_CARD, MAX_ORDERS, PAYPAL
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.sight import (
     FOR_SWAP,
     MAX_OPTIONS,
     MOVES,

@@ -17,7 +17,7 @@ from tool_envs.retail.rows import (
     Customer,
     Order,
 )
-from tool_envs.retail.scene import blank_customer, blank_order
+from tool_envs.retail.scene.sight import blank_customer, blank_order
 
 
 class Profile(NamedTuple):

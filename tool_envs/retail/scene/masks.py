@@ -1,4 +1,4 @@
-"""What can be done, on what was shown. Kernels, as in `scene`.
+"""What can be done, on what was shown. Kernels, as in `sight`.
 
 An action is a verb and a draft. `fits` says whether a draft that is open in parts can be completed to an
 allowed action; so a choice is allowed when the draft with it fits.
@@ -12,7 +12,8 @@ that ends a conversation too early by being polite.
 from typing import Final
 
 from tool_envs.retail.rows import MAX_ITEMS, MAX_ORDERS
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.reasons import was_looked_up
+from tool_envs.retail.scene.sight import (
     EMAIL,
     FOR_ADDRESS,
     FOR_CANCEL,
@@ -40,8 +41,7 @@ from tool_envs.retail.scene import (
     Sight,
     may_be,
 )
-from tool_envs.retail.scene_reasons import was_looked_up
-from tool_envs.retail.scene_writes import fits_write
+from tool_envs.retail.scene.writes import fits_write
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.

@@ -1,7 +1,7 @@
-"""Taking in what is shown: an answer of a tool, the words of the customer. Kernels, as in `scene`."""
+"""Taking in what is shown: an answer of a tool, the words of the customer. Kernels, as in `sight`."""
 
 from tool_envs.retail.rows import EXCHANGE_REQUESTED, GIFT_CARD, MAX_METHODS, MAX_ORDERS, Customer, Order
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.sight import (
     AFFIRMS,
     CANCEL,
     CORRECTS,

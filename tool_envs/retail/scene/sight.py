@@ -1,8 +1,8 @@
 """What was shown in an episode, as rows: by tools, and in the words of the customer.
 
 Nothing comes in here that the agent has not seen. A kernel takes it in for each thing that can be shown. What
-can be chosen on it stands in `scene_masks`, how it looks as arrays in `scene_tables`, and how texts become
-rows in `scene_words`.
+can be chosen on it stands in `masks`, how it looks as arrays in `tables`, and how texts become
+rows in `words`.
 """
 
 from typing import Annotated, Final, NamedTuple

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 
 from tool_envs.messages import Json, ToolCall
 from tool_envs.retail.rows import GIFT_CARD, PAYPAL, STATUSES
-from tool_envs.retail.scene import BRIEF, FOR_SWAP, FORMAL, WISHES, Draft
-from tool_envs.retail.scene_memory import Memory
-from tool_envs.retail.scene_reasons import (
+from tool_envs.retail.scene.memory import Memory
+from tool_envs.retail.scene.reasons import (
     NO_TOOL,
     REASONS,
     available,
@@ -16,6 +15,7 @@ from tool_envs.retail.scene_reasons import (
     reason_against,
     was_sent,
 )
+from tool_envs.retail.scene.sight import BRIEF, FOR_SWAP, FORMAL, WISHES, Draft
 from tool_envs.retail.wishes.planned import option_text
 from tool_envs.service.wishes import card_forms
 from tool_envs.simulators.agent_voice import AgentVoice

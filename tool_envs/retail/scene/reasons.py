@@ -1,7 +1,7 @@
 """What follows from the words of a customer and what was shown.
 
 Which order and item they mean, what the answer to a question is, why a wish cannot be fulfilled. Kernels, as
-in `scene`.
+in `sight`.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ from tool_envs.retail.rows import (
     RETURN_REQUESTED,
     Order,
 )
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.sight import (
     ASKS_CHEAPEST,
     ASKS_COUNT,
     FOR_CANCEL,

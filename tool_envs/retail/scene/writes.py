@@ -1,7 +1,7 @@
-"""Which writes can be made or proposed, on what was shown. Kernels, as in `scene`."""
+"""Which writes can be made or proposed, on what was shown. Kernels, as in `sight`."""
 
 from tool_envs.retail.rows import CANCEL_REASONS, MAX_ORDERS, Order
-from tool_envs.retail.scene import (
+from tool_envs.retail.scene.sight import (
     ADDRESS,
     CANCEL,
     EXCHANGE,

@@ -1,4 +1,4 @@
-"""Choices to drafts, and masks over choices. Kernels, as in `scene`.
+"""Choices to drafts, and masks over choices. Kernels, as in `sight`.
 
 A slot demands an entity in some role. A choice is the entity's row in its table: `choose` writes it into a
 draft. A mask says for each choice whether the draft with it fits.
@@ -8,8 +8,8 @@ from collections.abc import MutableSequence, Sequence
 from typing import Final
 
 from tool_envs.retail.rows import MAX_ORDERS
-from tool_envs.retail.scene import NONE, OPEN, Draft, Shelves, Sight
-from tool_envs.retail.scene_masks import fits
+from tool_envs.retail.scene.masks import fits
+from tool_envs.retail.scene.sight import NONE, OPEN, Draft, Shelves, Sight
 from tool_envs.rows import kernel
 
 ROLES: Final = (
