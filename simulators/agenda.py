@@ -19,6 +19,7 @@ from tool_envs.simulators.agenda_core import (
     OTHERWISE,
     Facts,
     State,
+    Step,
     is_offered,
     react,
     start,
@@ -79,7 +80,9 @@ class AgendaUser:
         """
         wanted = checked_goal(goal, self._phrases)
         agenda = Agenda(wanted, key, *plan(wanted, self._phrases))
-        self._episode = (agenda, start(agenda.facts))
+        state = State()
+        start(state, agenda.facts)
+        self._episode = (agenda, state)
         return self._turn(*opening_of(agenda.nodes[0], wanted, self._phrases))
 
     def respond(self, agent_text: str) -> Turn:
@@ -94,15 +97,16 @@ class AgendaUser:
         if state.ended:
             return Turn("", ended=True)
         turned, understood = self._listen(agent_text, agenda, state)
-        step = react(turned, understood.heard, agenda.facts)
+        after, step = turned.copy(), Step()
+        react(after, understood.heard, agenda.facts, step)
         if turned.wish != state.wish:
-            step = step._replace(moves=step.moves | OTHERWISE)
-        self._episode = (agenda, step.state)
-        wishes = (agenda.nodes[turned.wish], agenda.nodes[step.state.wish])
-        return self._turn(*moves_of(step, wishes, understood, agenda.goal, self._phrases))
+            step.moves |= OTHERWISE
+        self._episode = (agenda, after)
+        wishes = (agenda.nodes[turned.wish], agenda.nodes[after.wish])
+        return self._turn(*moves_of(step, after.sets, wishes, understood, agenda.goal, self._phrases))
 
     def snapshot(self) -> Json:
-        """The agenda and the state of it; nobody changes them."""
+        """The agenda and the state of it; each turn makes a new one."""
         return self._episode
 
     def restore(self, snapshot: Json) -> None:
@@ -116,7 +120,8 @@ class AgendaUser:
         heard = understood.heard
         if second < 0 or not (heard.denies and heard.confirms) or is_offered(state, heard):
             return state, understood
-        turned = turn_to(state, second, agenda.facts)
+        turned = state.copy()
+        turn_to(turned, second, agenda.facts)
         again = hear(text, agenda.nodes[second], turned, agenda.goal, self._phrases)
         return (turned, again) if is_offered(turned, again.heard) else (state, understood)
 
@@ -124,7 +129,7 @@ class AgendaUser:
         assert self._episode is not None  # noqa: S101 - for the type checker: both callers have set it
         agenda, state = self._episode
         voice = UserVoice(self._phrases, agenda.goal.traits, Dice(agenda.key, state.turns))
-        return Turn(voice.say(list(said)), tuple(acts), state.ended)
+        return Turn(voice.say(list(said)), tuple(acts), state.ended > 0)
 
 
 def checked_goal(goal: Json, phrases: Phrases) -> UserGoal:

@@ -1,16 +1,21 @@
-"""The core of the agenda user: what they do next, a plain function over small integers and tuples of them.
+"""The core of the agenda user: what they do next, on rows of small integers. Kernels (see `tool_envs.rows`).
 
-Sets of slots, of accepted argument sets and of moves are bit masks. Text becomes `Heard` before it, and moves
-become acts and text after it.
+Sets of slots, of accepted argument sets and of moves are bit masks; a field that is true or false is 1 or 0.
+Text becomes `Heard` before it, and moves become acts and text after it.
 """
 
-from typing import NamedTuple
+from typing import Annotated
+
+from tool_envs.rows import Row, Small, kernel
 
 MAX_TURNS = 25
 MAX_RESTATED = 8
 MAX_MISSED = 3
 LIMITS = (MAX_TURNS, MAX_RESTATED, MAX_MISSED)
 """Messages, repetitions without progress, and messages not understood in a row, before they hang up."""
+
+MAX_STEPS = 8
+"""Most steps of an agenda in compiled code; Python runs any number."""
 
 # What a user does in one turn, in the order in which it is said.
 THANK = 1 << 0
@@ -34,27 +39,43 @@ SAME, UNKNOWN, OTHER = 1, 0, 2
 """How the write of a proposal compares with the one wanted."""
 
 
-class WishFacts(NamedTuple):
-    """One wish. `otherwise` and `next` are numbers of wishes, -1 for none."""
+class WishFacts(Row):
+    """One step of the agenda.
+
+    Attributes:
+        sets: The accepted sets of arguments.
+        question: It is a question.
+        forbidden: A no is the right answer.
+        otherwise: Number of the step that is wanted instead after a no, or -1.
+        next: Number of the step after it, or -1.
+    """
 
     sets: int
-    question: bool
-    forbidden: bool
-    otherwise: int
-    next: int
+    question: Small
+    forbidden: Small
+    otherwise: Small
+    next: Small
 
 
-class Facts(NamedTuple):
-    """What does not change in an episode; `identity` are the slots that say who the user is."""
+class Facts(Row):
+    """What does not change in an episode.
 
-    wishes: tuple[WishFacts, ...]
+    Attributes:
+        wishes: The steps.
+        identity: The slots that say who the user is.
+        insists: They do not take a first no.
+        reluctant: They do not tell who they are at first.
+        changes_mind: They want something else when they are first offered what they want.
+    """
+
+    wishes: Annotated[list[WishFacts], MAX_STEPS]
     identity: int
-    insists: bool
-    reluctant: bool
-    changes_mind: bool
+    insists: Small
+    reluctant: Small
+    changes_mind: Small
 
 
-class Heard(NamedTuple):
+class Heard(Row):
     """What was understood of the agent, with the eyes of the current wish.
 
     Attributes:
@@ -78,29 +99,29 @@ class Heard(NamedTuple):
     """
 
     asks: int = 0
-    intent: bool = False
-    confirms: bool = False
-    tool: int = UNKNOWN
-    identified: bool = False
-    complete: bool = False
+    intent: Small = 0
+    confirms: Small = 0
+    tool: Small = UNKNOWN
+    identified: Small = 0
+    complete: Small = 0
     agrees: int = 0
     others: int = 0
-    correctable: bool = False
-    informs: bool = False
-    done: bool = False
-    answers: bool = False
-    pending: bool = False
-    denies: bool = False
-    transfers: bool = False
-    closes: bool = False
-    small_talk: bool = False
+    correctable: Small = 0
+    informs: Small = 0
+    done: Small = 0
+    answers: Small = 0
+    pending: Small = 0
+    denies: Small = 0
+    transfers: Small = 0
+    closes: Small = 0
+    small_talk: Small = 0
 
 
-class State(NamedTuple):
+class State(Row):
     """All that changes.
 
     Attributes:
-        wish: The current one.
+        wish: The current step.
         sets: Accepted sets of it that are still wanted.
         agreed: They said yes, and wait for the result.
         insisted: They asked again after a no.
@@ -113,165 +134,201 @@ class State(NamedTuple):
         ended: They have hung up.
     """
 
-    wish: int = 0
+    wish: Small = 0
     sets: int = 0
-    agreed: bool = False
-    insisted: bool = False
-    changed: bool = False
-    held_back: bool = False
-    restated: int = 0
-    missed: int = 0
-    not_understood: int = 0
-    turns: int = 0
-    ended: bool = False
+    agreed: Small = 0
+    insisted: Small = 0
+    changed: Small = 0
+    held_back: Small = 0
+    restated: Small = 0
+    missed: Small = 0
+    not_understood: Small = 0
+    turns: Small = 0
+    ended: Small = 0
 
 
-class Step(NamedTuple):
-    """What the user does: the state after it, the moves, and the slots that they speak of."""
+class Step(Row):
+    """What the user does: the moves, and the slots that they speak of."""
 
-    state: State
-    moves: int
+    moves: int = 0
     slots: int = 0
 
 
-def start(facts: Facts) -> State:
-    """Before the first message."""
-    return State(sets=facts.wishes[0].sets)
+@kernel
+def start(state: State, facts: Facts) -> None:
+    """Before the first message; the state is a fresh one."""
+    state.sets = facts.wishes[0].sets
 
 
+@kernel
 def is_offered(state: State, heard: Heard) -> bool:
     """The message proposes just what the user wants."""
-    named = heard.tool == SAME or (heard.tool == UNKNOWN and heard.complete)
-    return heard.confirms and named and heard.identified and heard.agrees & state.sets > 0
+    named = heard.tool == SAME or (heard.tool == UNKNOWN and heard.complete > 0)
+    return heard.confirms > 0 and named and heard.identified > 0 and heard.agrees & state.sets > 0
 
 
-def turn_to(state: State, wish: int, facts: Facts) -> State:
+@kernel
+def turn_to(state: State, wish: int, facts: Facts) -> None:
     """Nothing happened yet with that wish."""
-    return state._replace(wish=wish, sets=facts.wishes[wish].sets, agreed=False, insisted=False, restated=0)
+    state.wish, state.sets = wish, facts.wishes[wish].sets
+    state.agreed = state.insisted = state.restated = 0
 
 
-def react(state: State, heard: Heard, facts: Facts) -> Step:
-    """What the user does after a message."""
-    step = _decide(state, heard, facts)
-    missed = step.moves & ASK_AGAIN > 0
-    after = step.state._replace(
-        turns=state.turns + 1,
-        missed=state.missed + 1 if missed else 0,
-        not_understood=state.not_understood + missed,
-    )
+@kernel
+def react(state: State, heard: Heard, facts: Facts, step: Step) -> None:
+    """What the user does after a message.
+
+    Args:
+        state: Before it; afterwards, after it.
+        heard: The message.
+        facts: The agenda.
+        step: What they do is written here.
+    """
+    step.moves = step.slots = 0
+    _decide(state, heard, facts, step)
+    missed = int(step.moves & ASK_AGAIN > 0)
+    state.turns += 1
+    state.missed = state.missed + 1 if missed else 0
+    state.not_understood += missed
     if step.moves & BYE:
-        return Step(after._replace(ended=True), step.moves, step.slots)
-    if after.turns >= MAX_TURNS or after.restated >= MAX_RESTATED or after.missed >= MAX_MISSED:
-        return Step(after._replace(ended=True, agreed=False), BYE)
-    return Step(after, step.moves, step.slots)
+        state.ended = 1
+    elif state.turns >= MAX_TURNS or state.restated >= MAX_RESTATED or state.missed >= MAX_MISSED:
+        state.ended, state.agreed = 1, 0
+        step.moves, step.slots = BYE, 0
 
 
-def _decide(state: State, heard: Heard, facts: Facts) -> Step:
+@kernel
+def _decide(state: State, heard: Heard, facts: Facts, step: Step) -> None:
     wish = facts.wishes[state.wish]
     right = is_offered(state, heard)
     if _is_fulfilled(state, heard, wish):
-        return _go_on(state, facts, THANK, heard.asks & facts.identity)
-    if heard.denies and not _is_aside(heard, right, facts):
-        return _hear_no(state, heard, facts)
-    if heard.confirms:
-        return _answer_proposal(state, heard, facts, right)
-    if heard.asks or heard.intent:
-        return _answer_questions(state, heard, facts, 0)
-    if heard.pending or heard.transfers:
-        return Step(_restated(state), WAIT)
-    if heard.informs or heard.closes or heard.small_talk or heard.denies:
-        return Step(_restated(state), WAIT if state.agreed else AGAIN)
-    return Step(state, ASK_AGAIN)
+        _go_on(state, facts, step, THANK, heard.asks & facts.identity)
+    elif heard.denies and not _is_aside(heard, right, facts):
+        _hear_no(state, heard, facts, step)
+    elif heard.confirms:
+        _answer_proposal(state, heard, facts, step, right)
+    elif heard.asks or heard.intent:
+        _answer_questions(state, heard.asks, heard.intent, facts, step)
+    elif heard.pending or heard.transfers:
+        state.restated += 1
+        step.moves = WAIT
+    elif heard.informs or heard.closes or heard.small_talk or heard.denies:
+        state.restated += 1
+        step.moves = WAIT if state.agreed else AGAIN
+    else:
+        step.moves = ASK_AGAIN
 
 
+@kernel
 def _is_fulfilled(state: State, heard: Heard, wish: WishFacts) -> bool:
     """The agent reports that the wish is fulfilled, or answers the question."""
     idle = not (heard.confirms or heard.asks or heard.intent)
     if wish.question:
-        return heard.answers and idle and not heard.pending and (heard.informs or not heard.denies)
+        said = heard.informs > 0 or not heard.denies
+        return heard.answers > 0 and idle and not heard.pending and said
     if state.agreed and heard.done:
         return heard.tool == SAME or not heard.denies
     if heard.denies or not idle:
         return False
     if state.agreed:
-        return not heard.pending and (heard.informs or heard.closes)
-    return heard.done and heard.tool == SAME and heard.agrees & state.sets > 0
+        return not heard.pending and (heard.informs > 0 or heard.closes > 0)
+    return heard.done > 0 and heard.tool == SAME and heard.agrees & state.sets > 0
 
 
+@kernel
 def _is_aside(heard: Heard, right: bool, facts: Facts) -> bool:
     """A no beside an offer of what the user wants, or for want of data, is not the answer to their wish."""
-    offered = right or (heard.confirms and heard.tool == SAME)
+    offered = right or (heard.confirms > 0 and heard.tool == SAME)
     return offered or heard.asks & facts.identity > 0
 
 
-def _go_on(state: State, facts: Facts, moves: int, slots: int = 0) -> Step:
+@kernel
+def _go_on(state: State, facts: Facts, step: Step, moves: int, slots: int) -> None:
     """The current wish is closed: on to the next one."""
     following = facts.wishes[state.wish].next
     if following < 0:
-        return Step(state._replace(agreed=False), moves | BYE)
-    return Step(turn_to(state, following, facts), moves | NEXT | (INFORM if slots else 0), slots)
+        state.agreed = 0
+        step.moves = moves | BYE
+        return
+    turn_to(state, following, facts)
+    step.moves, step.slots = moves | NEXT | (INFORM if slots else 0), slots
 
 
-def _restated(state: State) -> State:
-    return state._replace(restated=state.restated + 1)
-
-
-def _hear_no(state: State, heard: Heard, facts: Facts) -> Step:
+@kernel
+def _hear_no(state: State, heard: Heard, facts: Facts, step: Step) -> None:
     """The agent says that it cannot be done; with an offer of something else, that is turned down, too."""
     wish = facts.wishes[state.wish]
-    state = state._replace(agreed=False)
-    turned_down = DENY if heard.confirms else 0
+    state.agreed = 0
+    step.moves = DENY if heard.confirms else 0
     if facts.insists and wish.forbidden and not state.insisted:
-        return Step(_restated(state._replace(insisted=True)), turned_down | INSIST)
-    if wish.otherwise >= 0:
-        return Step(turn_to(state, wish.otherwise, facts), turned_down | OTHERWISE)
-    if wish.forbidden:
-        return _go_on(state, facts, turned_down | ACCEPT_NO)
-    if heard.asks or heard.intent:
-        return _answer_questions(state, heard, facts, turned_down)
-    if state.insisted:
-        return _go_on(state, facts, turned_down | ACCEPT_NO)
-    return Step(_restated(state._replace(insisted=True)), turned_down | INSIST | AGAIN)
+        state.insisted = 1
+        state.restated += 1
+        step.moves |= INSIST
+    elif wish.otherwise >= 0:
+        turn_to(state, wish.otherwise, facts)
+        step.moves |= OTHERWISE
+    elif wish.forbidden:
+        _go_on(state, facts, step, step.moves | ACCEPT_NO, 0)
+    elif heard.asks or heard.intent:
+        _answer_questions(state, heard.asks, heard.intent, facts, step)
+    elif state.insisted:
+        _go_on(state, facts, step, step.moves | ACCEPT_NO, 0)
+    else:
+        state.insisted = 1
+        state.restated += 1
+        step.moves |= INSIST | AGAIN
 
 
-def _answer_proposal(state: State, heard: Heard, facts: Facts, right: bool) -> Step:
+@kernel
+def _answer_proposal(state: State, heard: Heard, facts: Facts, step: Step, right: bool) -> None:
     wish = facts.wishes[state.wish]
     if not right:
-        return _turn_down(state, heard, facts)
+        _turn_down(state, heard, facts, step)
+        return
     if facts.changes_mind and not state.changed:
         if heard.others & state.sets:
-            return Step(
-                state._replace(sets=heard.others & state.sets, changed=True, agreed=False), DENY | CHANGE
-            )
+            state.sets &= heard.others
+            state.changed, state.agreed = 1, 0
+            step.moves = DENY | CHANGE
+            return
         if wish.otherwise >= 0:
-            return Step(turn_to(state._replace(changed=True), wish.otherwise, facts), DENY | OTHERWISE)
-    agreed = state._replace(agreed=True, restated=0)
-    return _answer_questions(agreed, heard._replace(intent=False), facts, AFFIRM)
+            turn_to(state, wish.otherwise, facts)
+            state.changed = 1
+            step.moves = DENY | OTHERWISE
+            return
+    state.agreed, state.restated = 1, 0
+    step.moves = AFFIRM
+    _answer_questions(state, heard.asks, 0, facts, step)
 
 
-def _turn_down(state: State, heard: Heard, facts: Facts) -> Step:
+@kernel
+def _turn_down(state: State, heard: Heard, facts: Facts, step: Step) -> None:
     """A proposal that is not what the user wants, or not enough of one."""
     wish = facts.wishes[state.wish]
     contradicted = not heard.agrees & state.sets
-    wrong = heard.tool == OTHER or contradicted or wish.question
-    moves = ASK_DETAILS
+    wrong = heard.tool == OTHER or contradicted or wish.question > 0
+    step.moves = ASK_DETAILS
     if wish.forbidden and not wish.sets:
-        moves = AGAIN  # perhaps it is what they want: they cannot tell, and would not say no to it
+        step.moves = AGAIN  # perhaps it is what they want: they cannot tell, and would not say no to it
     elif wrong:
-        moves = DENY | (CORRECT if heard.tool != OTHER and contradicted and heard.correctable else AGAIN)
-    return _answer_questions(
-        _restated(state._replace(agreed=False)), heard._replace(intent=False), facts, moves
-    )
+        step.moves = DENY | (
+            CORRECT if heard.tool != OTHER and contradicted and heard.correctable > 0 else AGAIN
+        )
+    state.agreed = 0
+    state.restated += 1
+    _answer_questions(state, heard.asks, 0, facts, step)
 
 
-def _answer_questions(state: State, heard: Heard, facts: Facts, moves: int) -> Step:
+@kernel
+def _answer_questions(state: State, asks: int, intent: int, facts: Facts, step: Step) -> None:
     """All questions of a message, beside the moves that it led to."""
-    guarded = heard.asks & facts.identity
-    if facts.reluctant and guarded and not state.held_back:
-        state, moves = state._replace(held_back=True), moves | HOLD_BACK
-        heard = heard._replace(asks=heard.asks & ~facts.identity)
-    if heard.asks:
-        moves |= INFORM
-    elif heard.intent:
-        state, moves = _restated(state), moves | AGAIN
-    return Step(state, moves, heard.asks)
+    if facts.reluctant and asks & facts.identity and not state.held_back:
+        state.held_back = 1
+        step.moves |= HOLD_BACK
+        asks &= ~facts.identity
+    if asks:
+        step.moves |= INFORM
+    elif intent:
+        state.restated += 1
+        step.moves |= AGAIN
+    step.slots = asks

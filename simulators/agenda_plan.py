@@ -44,7 +44,7 @@ def plan(goal: UserGoal, phrases: Phrases) -> tuple[tuple[Node, ...], Facts]:
             facts.append(fact)
     identity = slot_mask(phrases.identity, phrases)
     insists, reluctant, changes = (trait in goal.traits for trait in ("insists", "reluctant", "changes_mind"))
-    return tuple(nodes), Facts(tuple(facts), identity, insists, reluctant, changes)
+    return tuple(nodes), Facts(facts, identity, insists, reluctant, changes)
 
 
 def _size(wish: Wish | None) -> int:

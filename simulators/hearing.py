@@ -95,7 +95,8 @@ def hear(text: str, node: Node, state: State, goal: UserGoal, phrases: Phrases) 
     mentions = _mentions(text, reading, goal, phrases)
     if heard.confirms and not agreeing(node, mentions) & state.sets:
         mentions = _proposed(text, mentions, node, state.sets, goal, phrases)
-    return Understood(_compare(heard, node, mentions, state.sets, goal, phrases), mentions)
+    _compare(heard, node, mentions, state.sets, goal, phrases)
+    return Understood(heard, mentions)
 
 
 def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
@@ -160,18 +161,15 @@ def _compare_tools(named: str, wanted: str, phrases: Phrases) -> int:
 
 def _compare(
     heard: Heard, node: Node, mentions: Mentions, sets: int, goal: UserGoal, phrases: Phrases
-) -> Heard:
-    """With what the values of the message are to the wish."""
+) -> None:
+    """Adds what the values of the message are to the wish."""
     wrong = wrong_leaves(node, mentions, sets)
     in_words = [slot for slot in node.slots if said_as(node, slot, sets, goal, phrases)]
-    agrees = agreeing(node, mentions)
-    return heard._replace(
-        identified=any(name in phrases.identifying for name in node.owners if name in mentions),
-        complete=all(any(name in mentions for name in phrases.slots[slot]) for slot in in_words),
-        agrees=agrees,
-        others=other_sets(node, mentions, sets, phrases),
-        correctable=any(phrases.slot_of(name) in in_words for name in wrong),
-    )
+    heard.identified = any(name in phrases.identifying for name in node.owners if name in mentions)
+    heard.complete = all(any(name in mentions for name in phrases.slots[slot]) for slot in in_words)
+    heard.agrees = agreeing(node, mentions)
+    heard.others = other_sets(node, mentions, sets, phrases)
+    heard.correctable = any(phrases.slot_of(name) in in_words for name in wrong)
 
 
 # -- mentions -----------------------------------------------------------------------------------------------

@@ -45,18 +45,24 @@ def opening_of(node: Node, goal: UserGoal, phrases: Phrases) -> tuple[list[Act],
 
 
 def moves_of(
-    step: Step, wishes: tuple[Node, Node], understood: Understood, goal: UserGoal, phrases: Phrases
+    step: Step,
+    sets: int,
+    wishes: tuple[Node, Node],
+    understood: Understood,
+    goal: UserGoal,
+    phrases: Phrases,
 ) -> tuple[list[Act], list[Said]]:
     """Acts and words for the moves of a step.
 
     Args:
         step: What the core decided.
+        sets: The accepted sets that are still wanted after it.
         wishes: The steps of the agenda before it and after it.
         understood: What it is an answer to.
         goal: What the user knows.
         phrases: The domain's sentences.
     """
-    speaker = _Speaker(step, *wishes, understood.mentions, understood.heard.agrees, goal, phrases)
+    speaker = _Speaker(step, sets, *wishes, understood.mentions, understood.heard.agrees, goal, phrases)
     done = [move for k in range(step.moves.bit_length()) if (move := 1 << k) & step.moves]
     pairs = [pair for move in done for pair in speaker.perform(move)]
     return [act for act, _ in pairs if act], [words for _, words in pairs if words]
@@ -88,6 +94,7 @@ class _Speaker(NamedTuple):
     """One turn in the making; each move yields acts with their words, of which one may be missing."""
 
     step: Step
+    sets: int
     before: Node
     after: Node
     mentions: Mentions
@@ -113,17 +120,13 @@ class _Speaker(NamedTuple):
         about = {"wish": self.before.number} if act == "accept_no" else {}
         return {"act": act, **about}, (act, "", "")
 
-    @property
-    def _sets(self) -> int:
-        return self.step.state.sets
-
     def _said(self, slot: str) -> str:
-        return said_as(self.before, slot, self._sets, self.goal, self.phrases)
+        return said_as(self.before, slot, self.sets, self.goal, self.phrases)
 
     def _narrowed(self) -> list[str]:
         """Slots in which the user has changed their mind."""
         everything = (1 << len(self.before.leaves)) - 1
-        if self._sets == everything:
+        if self.sets == everything:
             return []
         slots = self.before.slots
         return [
@@ -138,7 +141,7 @@ class _Speaker(NamedTuple):
             yield None, ("add", slot, self._said(slot))
 
     def _agreed(self) -> tuple[dict[str, Json], list[str]]:
-        sets = self.agrees & self._sets
+        sets = self.agrees & self.sets
         return _scope(self.before, self.mentions, sets, self.goal, self.phrases)
 
     def _inform(self) -> Iterator[tuple[Act | None, Said | None]]:
@@ -182,11 +185,11 @@ class _Speaker(NamedTuple):
         leaves = self.before.slots.get(slot, ())
         if not leaves:
             return {slot: self.before.wish.means.get(slot, words)}
-        values = {leaf: common(self.before, leaf, self._sets) for leaf in leaves}
+        values = {leaf: common(self.before, leaf, self.sets) for leaf in leaves}
         return {leaf: words if value is None else value for leaf, value in values.items()}
 
     def _wrong(self) -> list[str]:
-        return wrong_leaves(self.before, self.mentions, self._sets)
+        return wrong_leaves(self.before, self.mentions, self.sets)
 
     def _correct(self, shade: str) -> Iterator[tuple[Act | None, Said | None]]:
         """What the user wants where the proposal says something else."""
@@ -196,7 +199,7 @@ class _Speaker(NamedTuple):
             slot, name = self.phrases.slot_of(leaf), self.before.owners[leaf]
             words = self._said(slot)
             if words:
-                value = common_argument(self.before, name, self._sets)
+                value = common_argument(self.before, name, self.sets)
                 act = {"act": "correct", "slot": name, "value": words if value is None else value}
                 yield None if name in told else act, None if slot in said else (shade, slot, words)
                 told.add(name)

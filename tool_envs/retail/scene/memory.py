@@ -56,7 +56,6 @@ class Memory:
         texts: What the customer told of themselves: `email`, `name`, `zip`.
         address: The address that they told last for the wish at hand.
         written: The write that was made last, as under the first schema version.
-        actions: How many actions were taken.
     """
 
     def __init__(self, base: RetailBase, reader: Reader) -> None:
@@ -68,7 +67,6 @@ class Memory:
         self.texts: dict[str, str] = {}
         self.address: Address | None = None
         self.written: ToolCall | None = None
-        self.actions = 0
 
     def saw(self, action: Json, messages: Sequence[Message]) -> None:
         """As `SceneView.saw`."""
@@ -76,7 +74,6 @@ class Memory:
         if action is None:
             self._hear(messages[-1])
             return
-        self.actions += 1
         if action["name"] == RESPOND:
             self._say(action["arguments"][CONTENT])
             self._hear(messages[-1])

@@ -7,8 +7,6 @@ rows in `words`.
 
 from typing import Annotated, Final, NamedTuple
 
-import msgspec
-
 from tool_envs.retail.products import PRODUCT_TYPES
 from tool_envs.retail.rows import (
     MAX_ITEMS,
@@ -69,7 +67,7 @@ THANKS, DENIES, AFFIRMS, CORRECTS, TAKES_NO = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 
 
 DEMANDS: Final = ("max_characters", "language", "formal", "only_the_total")
 """What a customer may demand of every reply."""
-BRIEF, _, FORMAL, _ = range(4)
+
 
 OTHER_REASON: Final = 2
 """A reason that is none of `CANCEL_REASONS`; -1: none was told."""
@@ -229,7 +227,7 @@ class Shelves(NamedTuple):
     option: list[int]
 
 
-class Sight(msgspec.Struct):
+class Sight(Row):
     """All that is known in an episode.
 
     Attributes:
@@ -241,7 +239,7 @@ class Sight(msgspec.Struct):
 
     scene: Scene
     customer: Customer
-    orders: list[Order]
+    orders: Annotated[list[Order], MAX_ORDERS]
     proposed: Draft
 
 

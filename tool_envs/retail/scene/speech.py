@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from tool_envs.messages import Json, ToolCall
-from tool_envs.retail.rows import GIFT_CARD, PAYPAL, STATUSES
+from tool_envs.retail.rows import STATUSES
 from tool_envs.retail.scene.memory import Memory
 from tool_envs.retail.scene.reasons import (
     NO_TOOL,
@@ -15,14 +15,13 @@ from tool_envs.retail.scene.reasons import (
     reason_against,
     was_sent,
 )
-from tool_envs.retail.scene.sight import BRIEF, FOR_SWAP, FORMAL, WISHES, Draft
-from tool_envs.retail.wishes.planned import option_text
-from tool_envs.service.wishes import card_forms
+from tool_envs.retail.scene.sight import FOR_SWAP, WISHES, Draft
 from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.goal import Fact
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 
-_METHOD_WORDS = {GIFT_CARD: "gift card", PAYPAL: "paypal account"}
+VOICE = AgentVoice(RETAIL_PHRASES, key=0, turn=0, brief=True, formal=True)
+"""Always the same sentence for the same thing, with ids alone, and as brief and formal as anybody demands."""
 
 
 class Speaker:
@@ -33,17 +32,15 @@ class Speaker:
     """
 
     def __init__(self, memory: Memory) -> None:
-        demands = memory.sight.scene.demands
         self._memory, self._sight, self._shelves = memory, memory.sight, memory.shelves
-        self._voice = AgentVoice(RETAIL_PHRASES, 0, memory.actions, demands[BRIEF] > 0, demands[FORMAL] > 0)
 
     def ask(self, slot: str) -> str:
         """Asks for what the customer knows."""
-        return self._voice.ask([slot])
+        return VOICE.ask([slot])
 
     def propose(self, call: ToolCall) -> str:
         """Puts a call to the customer, with the parameter names of the first schema version."""
-        return self._voice.propose(call.name, call.arguments, self._words_for(call.arguments))
+        return VOICE.propose(call.name, call.arguments)
 
     def say(self, verb: str, draft: Draft) -> str:
         """Another thing to say, by the name of its verb."""
@@ -54,7 +51,7 @@ class Speaker:
             "tell_count": self._tell_count,
             "refuse": self._refuse,
             "report": self._report,
-            "more": lambda _: self._voice.more(),
+            "more": lambda _: VOICE.more(),
         }
         return says[verb](draft)
 
@@ -71,11 +68,11 @@ class Speaker:
         return self._tell("count", available(self._shelves, draft.product))
 
     def _tell(self, kind: str, value: Json) -> str:
-        return self._voice.tell(Fact(kind, value, ""))
+        return VOICE.tell(Fact(kind, value, ""))
 
     def _refuse(self, _: Draft) -> str:
         reason = reason_against(self._sight, self._shelves)
-        return self._voice.refuse(self._kind_at_hand(), REASONS[reason if reason >= 0 else NO_TOOL])
+        return VOICE.refuse(self._kind_at_hand(), REASONS[reason if reason >= 0 else NO_TOOL])
 
     def _kind_at_hand(self) -> str:
         """The kind of the wish at hand, as the domain's sentences know it."""
@@ -89,25 +86,4 @@ class Speaker:
         call = self._memory.written
         if call is None:
             raise ValueError("there was no write to report")
-        return self._voice.report(call.name, call.arguments, self._words_for(call.arguments))
-
-    def _words_for(self, arguments: Mapping[str, Json]) -> dict[str, str]:
-        """What items and payment methods of a call are called."""
-        catalog, profile = self._memory.catalog, self._memory.profile
-        words = {}
-        for name in ("item_ids", "new_item_ids"):
-            for item_id in arguments.get(name, ()):
-                item = catalog.variants[catalog.variant_codes[item_id]]
-                words[item_id] = (
-                    option_text(item) if name == "new_item_ids" else catalog.products[item.product].name
-                )
-        if "payment_method_id" in arguments:
-            method = profile.method_ids.index(arguments["payment_method_id"])
-            words[arguments["payment_method_id"]] = self._method_words(method)
-        return words
-
-    def _method_words(self, method: int) -> str:
-        card = self._memory.profile.cards[method]
-        if card:
-            return card_forms(*card, alone=False)[0]
-        return _METHOD_WORDS[self._sight.customer.method_kind[method]]
+        return VOICE.report(call.name, call.arguments)
