@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test sweep lint bench clean
+.PHONY: demo test test-integrations sweep lint bench clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,23 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
+
+LIBRARIES ?= sb3
+# Installed first: a build of PyTorch without CUDA, where the libraries would take another.
+TORCH ?= torch==2.13.0
+INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
+.PHONY: $(INTEGRATIONS)
+
+test-integrations: $(INTEGRATIONS) ## RL libraries on the array view, each in an environment of its own: LIBRARIES="sb3".
+
+$(INTEGRATIONS): test-integration-%: .venvs/%/.installed
+	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py
+
+.venvs/%/.installed: pyproject.toml
+	$(PYTHON) -m venv .venvs/$*
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
+	touch $@
 
 sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py
@@ -33,4 +50,4 @@ bench: $(VENV)/.installed ## Speed of the JSON view, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
 
 clean:
-	rm -rf $(VENV) build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venvs build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
