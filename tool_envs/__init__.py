@@ -24,6 +24,7 @@ gymnasium.register(
 gymnasium.register(
     id="tool_envs/RetailArray-v0",
     entry_point="tool_envs.arrays.env:ArrayEnv",
+    vector_entry_point="tool_envs.arrays.vector:ArrayVectorEnv",
     order_enforce=False,
     kwargs={"env_id": "tool_envs/Retail-v0"},
 )

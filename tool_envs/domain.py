@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from tool_envs.array_steps import RowView
 from tool_envs.array_view import ArrayView
 from tool_envs.database import BaseData, Database
 from tool_envs.episode import Episode
@@ -50,6 +51,7 @@ class Domain:
         oracle: Solves every task, from any state of an episode that can still be solved; None: there is none.
         saboteurs: Rule id -> the oracle with one deviation, which breaks that rule and nothing else.
         arrays: What the array view needs; None: there is none.
+        rows: What the compiled stepper of the array view needs; None: there is none.
     """
 
     toolkit: Toolkit
@@ -69,6 +71,7 @@ class Domain:
     oracle: Solver | None = None
     saboteurs: Mapping[str, Solver] = field(default_factory=dict)
     arrays: ArrayView | None = None
+    rows: RowView | None = None
 
     def __reduce__(self) -> tuple[Callable[..., "Domain"], tuple[Any, ...]]:
         return self.load, self.load_arguments

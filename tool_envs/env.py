@@ -26,7 +26,7 @@ from tool_envs.toolkit import error
 Observation = dict[str, str]
 
 # Numbers of the draws in turn 0 of an episode.
-_TASK_DRAW, _USER_DRAW = 0, 1
+TASK_DRAW, _USER_DRAW = 0, 1
 
 
 class ToolEnv(gymnasium.Env[Observation, Json]):
@@ -246,7 +246,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             return tasks.find(_as_id(options["task_id"]))
         if "task_index" in options:
             return tasks[_as_index(options["task_index"])]
-        return tasks[draw_below(len(tasks), self._key or 0, self._number, 0, _TASK_DRAW)]
+        return tasks[draw_below(len(tasks), self._key or 0, self._number, 0, TASK_DRAW)]
 
     def _make_user(self, task: Task, options: dict[str, Json]) -> UserSimulator:
         return self.domain.simulators[self._user_kind](task, options)

@@ -61,7 +61,7 @@ class ToolVectorEnv(SyncVectorEnv):
     ) -> None:
         if not (isinstance(num_envs, int) and num_envs > 0):
             raise UsageError(f"`num_envs` is a number of lanes of at least 1, not {num_envs!r}.")
-        mode = _as_mode(autoreset_mode)
+        mode = as_mode(autoreset_mode)
         makers = [functools.partial(_make_lane, lane, env_id, kwargs) for lane in range(num_envs)]
         super().__init__(makers, autoreset_mode=mode)
 
@@ -202,7 +202,8 @@ def _failed_info(
     return {"messages": messages, "error_code": None, "outcome": ended, "failure": str(failure)}
 
 
-def _as_mode(mode: str | AutoresetMode) -> AutoresetMode:
+def as_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """An autoreset mode by its name or as it is; raises UnknownNameError when there is none."""
     try:
         return AutoresetMode(mode)
     except ValueError:

@@ -36,11 +36,13 @@ class Form(abc.ABC, Generic[A]):
         space: The action space.
         names: What each index of a mask stands for.
         partial_names: What each field of `partial` stands for; empty: no action is ever half made.
+        starts: Name of a slot -> where its choices begin among all verbs and all choices of all slots.
     """
 
     space: Space[Any]
     names: tuple[str, ...]
     partial_names: tuple[str, ...]
+    starts: dict[str, int]
 
     def __init__(self, layout: Layout, level: Level) -> None:
         self.layout, self.level = layout, level
@@ -103,18 +105,21 @@ class SequentialForm(Form[int]):
 
     The verbs come first; then each table and each parameter with values has its own indexes, with a last one
     for "no more" where a slot of it has that. So an index means the same thing at all times.
+
+    Attributes:
+        sources: Name of a table, or of a parameter with values -> the index of its first choice.
     """
 
     def __init__(self, layout: Layout, level: Level) -> None:
         super().__init__(layout, level)
         names = [verb.name for verb in layout.verbs]
         widest = {slot.source: slot for slot in sorted(layout.slots, key=lambda slot: slot.choices)}
-        self._starts: dict[str, int] = {}
+        self.sources: dict[str, int] = {}
         for source in dict.fromkeys(slot.source for slot in layout.slots):
-            self._starts[source] = len(names)
+            self.sources[source] = len(names)
             names += [f"{source} {label}" for label in widest[source].labels]
         self.names = tuple(names)
-        self.partial_names, self._fields = _all_choices(layout)
+        self.partial_names, self.starts = _all_choices(layout)
         self.space = Discrete(len(names))
 
     def read(self, action: object) -> int:
@@ -150,7 +155,7 @@ class SequentialForm(Form[int]):
             fields[partial.verb] = 1
             for slot, choice in zip(self.verb(partial).slots, partial.chosen, strict=False):
                 if choice != SKIPPED:
-                    fields[self._fields[slot.name] + choice] = 1
+                    fields[self.starts[slot.name] + choice] = 1
         return fields
 
     def name(self, action: int) -> str:
@@ -165,7 +170,7 @@ class SequentialForm(Form[int]):
         """The first index of the next choice."""
         if partial.verb < 0:
             return 0
-        return self._starts[self.verb(partial).slots[len(partial.chosen)].source]
+        return self.sources[self.verb(partial).slots[len(partial.chosen)].source]
 
 
 class MultidiscreteForm(Form[tuple[int, ...]]):
@@ -180,7 +185,7 @@ class MultidiscreteForm(Form[tuple[int, ...]]):
 
     def __init__(self, layout: Layout, level: Level) -> None:
         super().__init__(layout, level)
-        self.names, self._starts = _all_choices(layout)
+        self.names, self.starts = _all_choices(layout)
         self._dimensions = {slot.name: number for number, slot in enumerate(layout.slots, 1)}
         self._sizes = np.array([len(layout.verbs), *(slot.choices for slot in layout.slots)])
         self.space = MultiDiscrete(self._sizes)
@@ -209,10 +214,10 @@ class MultidiscreteForm(Form[tuple[int, ...]]):
         for number in np.flatnonzero(allowed).tolist():
             possible = scene.possible(self.level, number)
             for slot, choices in zip(self.layout.verbs[number].slots, possible, strict=True):
-                start = self._starts[slot.name]
+                start = self.starts[slot.name]
                 mask[start : start + slot.choices] |= choices
         for slot in self.layout.slots:
-            start = self._starts[slot.name]
+            start = self.starts[slot.name]
             mask[start] |= not mask[start : start + slot.choices].any()
         return mask
 
@@ -233,7 +238,7 @@ class MultidiscreteForm(Form[tuple[int, ...]]):
             slot = verb.slots[len(chosen)]
             choice = action[self._dimensions[slot.name]]
             expressible = scene.allowed("schema", number, chosen)
-            if not (mask[self._starts[slot.name] + choice] and expressible[choice]):
+            if not (mask[self.starts[slot.name] + choice] and expressible[choice]):
                 return None
             chosen = skip(verb, (*chosen, choice))
         return Partial(number, chosen)
@@ -246,13 +251,13 @@ class MultidiscreteForm(Form[tuple[int, ...]]):
         """As `Form.name`: the verb, and what stands in the dimensions of its slots."""
         verb = self.layout.verbs[action[0]]
         choices = [
-            self.names[self._starts[slot.name] + action[self._dimensions[slot.name]]] for slot in verb.slots
+            self.names[self.starts[slot.name] + action[self._dimensions[slot.name]]] for slot in verb.slots
         ]
         return ", ".join([verb.name, *choices])
 
     def sample_mask(self, mask: Mask) -> tuple[npt.NDArray[np.int8], ...]:
         """As `Form.sample_mask`: a tuple of int8 arrays, one for each dimension."""
-        return tuple(np.split(mask.astype(np.int8), list(self._starts.values())))
+        return tuple(np.split(mask.astype(np.int8), list(self.starts.values())))
 
 
 FORMS: dict[str, type[SequentialForm] | type[MultidiscreteForm]] = {

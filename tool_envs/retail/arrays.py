@@ -67,7 +67,7 @@ class RetailScene:
     def __init__(self, memory: Memory, layout: Layout) -> None:
         self.memory, self._layout = memory, layout
         self._verbs = [verb_code(verb) for verb in layout.verbs]
-        self._tools = [_tool(verb) for verb in layout.verbs]
+        self._tools = [verb_tool(verb) for verb in layout.verbs]
 
     def saw(self, action: Json, messages: Sequence[Message]) -> None:
         """As of `SceneView`."""
@@ -85,7 +85,7 @@ class RetailScene:
         slot = self._layout.verbs[verb].slots[len(chosen)]
         out = [0] * slot.choices
         draft = self._draft(verb, chosen)
-        mask_choices(sight, shelves, policy, self._verbs[verb], draft, *_role(slot), slot.width, out)
+        mask_choices(sight, shelves, policy, self._verbs[verb], draft, *slot_role(slot), slot.width, out)
         return np.array(out, np.bool_)
 
     def possible(self, level: Level, verb: int) -> tuple[Mask, ...]:
@@ -100,7 +100,7 @@ class RetailScene:
             level == "policy",
             self._verbs[verb],
             open_draft(self._tools[verb]),
-            *_role(slot),
+            *slot_role(slot),
             slot.width,
             room,
             out,
@@ -111,7 +111,7 @@ class RetailScene:
         draft = open_draft(self._tools[verb])
         for slot, choice in zip(self._layout.verbs[verb].slots, chosen, strict=False):
             row = NONE if slot.ends(choice) else choice
-            choose(self.memory.sight, self.memory.shelves, draft, *_role(slot), row)
+            choose(self.memory.sight, self.memory.shelves, draft, *slot_role(slot), row)
         return draft
 
     # --- What choices stand for
@@ -124,7 +124,7 @@ class RetailScene:
     def _value(self, draft: Draft, slot: Slot) -> str:
         """The id of the entity that a draft has in a slot."""
         sight, profile, catalog = self.memory.sight, self.memory.profile, self.memory.catalog
-        role, place = _role(slot)
+        role, place = slot_role(slot)
         match ROLES[role]:
             case "order_id":
                 return profile.order_ids[draft.order]
@@ -201,10 +201,11 @@ def verb_code(verb: Verb) -> int:
     return ASK + SLOTS.index(verb.asked) if verb.asked else FIND_BY_EMAIL + OTHERS.index(verb.name)
 
 
-def _tool(verb: Verb) -> int:
+def verb_tool(verb: Verb) -> int:
+    """The write that a verb calls or proposes, or -1."""
     return WRITE_TOOLS.index(verb.tool) if verb.tool in WRITE_TOOLS else -1
 
 
-def _role(slot: Slot) -> tuple[int, int]:
+def slot_role(slot: Slot) -> tuple[int, int]:
     """What kernels know a slot by: role and place."""
     return ROLES.index(slot.name.split("[")[0]), max(slot.place, 0)

@@ -10,6 +10,7 @@ from tool_envs.retail.desk import RETAIL_GRADER
 from tool_envs.retail.oracle import decide
 from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
+from tool_envs.retail.stepper.view import RetailRows
 from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.toolkit import retail_toolkit
 from tool_envs.service.bundle import service_domain
@@ -17,25 +18,31 @@ from tool_envs.service.bundle import service_domain
 
 @functools.lru_cache(maxsize=64)
 def load_domain(
-    schema_version: str, split: str, difficulty: int | None, customers: int, data_seed: int
+    schema_version: str,
+    split: str,
+    difficulty: int | None,
+    customers: int,
+    data_seed: int,
+    pool_size: int | None = None,
 ) -> Domain:
     """The bundle of one split, made once in a process.
 
     Raises:
         UnknownNameError: There is no such schema version, split or difficulty.
-        UsageError: There cannot be so many customers.
+        UsageError: There cannot be so many customers, or tasks.
     """
     base = retail_base(customers, data_seed)
     return service_domain(
         grader=RETAIL_GRADER,
         toolkit=retail_toolkit(schema_version),
         base=base,
-        tasks=retail_tasks(base, split, difficulty),
+        tasks=retail_tasks(base, split, difficulty, pool_size),
         policy_text=policy_text(),
         data_digest=state_digest,
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(schema_version, split, difficulty, customers, data_seed),
+        load_arguments=(schema_version, split, difficulty, customers, data_seed, pool_size),
         arrays=RetailArrays(base),
+        rows=RetailRows(base),
     )

@@ -42,6 +42,7 @@ class RetailEnv(ServiceEnv):
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
     * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
     * `customers`, `data_seed`: size and seed of the store.
+    * `pool_size`: only the first so many tasks; None: all of them.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
 
     ## References
@@ -59,12 +60,13 @@ class RetailEnv(ServiceEnv):
         user: str = "agenda",
         customers: int = 500,
         data_seed: int = 0,
+        pool_size: int | None = None,
         max_steps: int = 50,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        bundle = load_domain(schema_version, split, difficulty, customers, data_seed)
+        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size)
         super().__init__(
             bundle,
             user=user,

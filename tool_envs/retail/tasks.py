@@ -8,9 +8,11 @@ from tool_envs.retail.wishes import FAMILIES, Shopper, lexicon
 from tool_envs.service.tasks import GeneratedTasks, TaskMaker
 
 
-def retail_tasks(base: RetailBase, split: str, difficulty: int | None) -> GeneratedTasks[Shopper]:
-    """The tasks of one split over a store; raises as `GeneratedTasks` does."""
-    return GeneratedTasks(_maker(base), split, difficulty)
+def retail_tasks(
+    base: RetailBase, split: str, difficulty: int | None, size: int | None = None
+) -> GeneratedTasks[Shopper]:
+    """The tasks of one split over a store, or the first of them; raises as `GeneratedTasks` does."""
+    return GeneratedTasks(_maker(base), split, difficulty, size)
 
 
 def _maker(base: RetailBase) -> TaskMaker[Shopper]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from tool_envs.array_steps import RowView
 from tool_envs.array_view import ArrayView
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database
@@ -29,6 +30,7 @@ def service_domain(
     load: Callable[..., Domain],
     load_arguments: tuple[Any, ...],
     arrays: ArrayView | None = None,
+    rows: RowView | None = None,
 ) -> Domain:
     """The bundle of a service desk: three kinds of users, and solvers that speak the toolkit's schema.
 
@@ -44,6 +46,7 @@ def service_domain(
         load: As in `Domain`.
         load_arguments: As in `Domain`.
         arrays: As in `Domain`.
+        rows: As in `Domain`.
     """
     phrases, renames = grader.desk.phrases, grader.desk.renames
 
@@ -76,6 +79,7 @@ def service_domain(
         oracle=speaking(oracle),
         saboteurs={rule: speaking(solver) for rule, solver in saboteurs.items()},
         arrays=arrays,
+        rows=rows,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from tool_envs.errors import UnknownNameError
+from tool_envs.errors import UnknownNameError, UsageError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.randomness import Draws
 from tool_envs.service.progress import alternatives, read_key
@@ -78,31 +78,37 @@ class GeneratedTasks(Generic[V]):
         maker: Whose tasks.
         split: `train` or `test`.
         difficulty: Of all tasks; None: 1 to 5 in turn.
+        size: How many tasks there are; None: as good as endless.
 
     Raises:
         UnknownNameError: There is no such split or difficulty.
+        UsageError: There cannot be so many tasks.
     """
 
-    def __init__(self, maker: TaskMaker[V], split: str, difficulty: int | None) -> None:
+    def __init__(
+        self, maker: TaskMaker[V], split: str, difficulty: int | None, size: int | None = None
+    ) -> None:
         if split not in SPLITS:
             raise UnknownNameError("split", split, SPLITS)
         if difficulty is not None and difficulty not in DIFFICULTIES:
             raise UnknownNameError("difficulty", difficulty, DIFFICULTIES)
+        if size is not None and not (type(size) is int and 0 < size <= TASKS):
+            raise UsageError(f"`pool_size` is a number of tasks from 1 to {TASKS}, or None, not {size!r}.")
         self.split, self.difficulty = split, difficulty
-        self._maker = maker
+        self._maker, self._size = maker, size or TASKS
         self._made = functools.lru_cache(maxsize=4096)(self._make)
 
     def of_split(self, split: str) -> "GeneratedTasks[V]":
-        """The tasks of another split; raises UnknownNameError when there is none of that name."""
+        """All tasks of another split; raises UnknownNameError when there is none of that name."""
         return GeneratedTasks(self._maker, split, self.difficulty)
 
     def __len__(self) -> int:
-        return TASKS
+        return self._size
 
     def __getitem__(self, index: int) -> Task:
         """The task at an index; raises UnknownNameError outside of 0 to len - 1."""
-        if not (isinstance(index, int) and 0 <= index < TASKS):
-            raise UnknownNameError("task index", index, [f"0 to {TASKS - 1}"])
+        if not (isinstance(index, int) and 0 <= index < self._size):
+            raise UnknownNameError("task index", index, [f"0 to {self._size - 1}"])
         return self._made(index)
 
     def find(self, task_id: str) -> Task:

@@ -1,0 +1,91 @@
+"""Compiles kernels (see `tool_envs.rows`) with numba, and keeps what was compiled on disk.
+
+Numba's own cache does not see that a function in another file changed. So the folder is named by a digest of
+all files that hold kernels. Where nothing can be written, a temporary folder takes its place.
+"""
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from tool_envs.rows import KERNELS
+
+_known: set[int] = set()  # kernels that numba knows, by their place in `KERNELS`
+_lock = threading.Lock()
+
+
+@functools.cache
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a module that calls kernels, compiled for each kind of arguments that it is called with.
+
+    With `NUMBA_DISABLE_JIT=1` it runs as Python; with `NUMBA_BOUNDSCHECK=1` a wrong index is an IndexError.
+    """
+    with _lock:
+        for number, kernel in enumerate(KERNELS):
+            if number not in _known:
+                numba.extending.register_jitable(kernel)
+                _known.add(number)
+        kept = not (numba.config.BOUNDSCHECK or numba.config.DISABLE_JIT)
+        # The folder is read when the function is made; it is numba's for all of the process.
+        before, numba.config.CACHE_DIR = (
+            numba.config.CACHE_DIR,
+            str(cache_folder("compiled", kernels_digest())),
+        )
+        try:
+            return numba.njit(function, cache=kept, nogil=True)
+        finally:
+            numba.config.CACHE_DIR = before
+
+
+def kernels_digest() -> str:
+    """Digest of all files that hold kernels, in hexadecimal."""
+    modules = {inspect.getmodule(kernel) for kernel in KERNELS}
+    files = sorted({str(inspect.getsourcefile(module)) for module in modules if module})
+    return files_digest(map(Path, files))
+
+
+def files_digest(files: Iterable[Path]) -> str:
+    """Digest of the content of files, in hexadecimal."""
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(hashlib.sha256(file.read_bytes()).digest())
+    return whole.hexdigest()[:32]
+
+
+def cache_folder(kind: str, *parts: str) -> Path:
+    """A folder of the user's cache that can be written to, made where there was none.
+
+    It is in `XDG_CACHE_HOME` or `~/.cache`; where that cannot be, among the temporary files.
+    """
+    places = [os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")]
+    for place in filter(os.path.isabs, places):
+        folder = Path(place, "tool-envs", kind, *parts)
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    folder = Path(tempfile.gettempdir(), f"tool-envs-{os.getuid()}", kind, *parts)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def saying_when_slow(text: str, seconds: float = 1.0) -> Iterator[None]:
+    """Write a line to stderr when what is done takes longer."""
+    timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

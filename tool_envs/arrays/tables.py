@@ -1,0 +1,99 @@
+"""Layouts and observations as structured arrays: what the compiled stepper reads and writes."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Box
+
+from tool_envs.array_steps import MAX_SLOTS, RowView, SlotForm, VerbForm
+from tool_envs.array_view import Slot, Verb
+from tool_envs.arrays.forms import Form, SequentialForm
+from tool_envs.errors import UsageError
+
+
+def verb_forms(form: Form[Any], rows: RowView) -> list[VerbForm]:
+    """The verbs of a form of actions, as kernels need them.
+
+    Raises:
+        UsageError: A verb has too many slots.
+    """
+    return [_verb_form(verb, form, rows) for verb in form.layout.verbs]
+
+
+def slot_forms(form: Form[Any], rows: RowView) -> list[SlotForm]:
+    """All slots, each once."""
+    return [_slot_form(slot, (), form, rows) for slot in form.layout.slots]
+
+
+def _verb_form(verb: Verb, form: Form[Any], rows: RowView) -> VerbForm:
+    if len(verb.slots) > MAX_SLOTS:
+        raise UsageError(f"{verb.name} has {len(verb.slots)} slots; at most {MAX_SLOTS} can be compiled.")
+    code, tool = rows.verb(verb)
+    slots = [_slot_form(slot, verb.slots, form, rows) for slot in verb.slots]
+    behind = [SlotForm(0, 0, 0, 0, -1, 0, 0, 0)] * (MAX_SLOTS - len(slots))
+    return VerbForm(code, tool, len(slots), slots + behind)
+
+
+def _slot_form(slot: Slot, before: tuple[Slot, ...], form: Form[Any], rows: RowView) -> SlotForm:
+    role, place = rows.slot(slot)
+    names = [each.name for each in before]
+    return SlotForm(
+        role=role,
+        place=place,
+        width=slot.width,
+        choices=slot.choices,
+        needs=names.index(slot.needs) if slot.needs and names else -1,
+        source=form.sources[slot.source] if isinstance(form, SequentialForm) else 0,
+        start=form.starts[slot.name],
+        dimension=1 + form.layout.slots.index(slot),
+    )
+
+
+def observation_dtype(boxes: Mapping[str, Box], choices: int) -> np.dtype[Any]:
+    """One observation as a record: float32 tables, int8 tables, then the mask, each in their order.
+
+    Args:
+        boxes: Name of a table -> its space.
+        choices: Length of the mask.
+    """
+    real = [(name, box.dtype, box.shape) for name, box in boxes.items() if box.dtype == np.float32]
+    small = [(name, box.dtype, box.shape) for name, box in boxes.items() if box.dtype == np.int8]
+    return np.dtype([*real, *small, ("action_mask", np.int8, (choices,))], align=True)
+
+
+def segments_of(boxes: Mapping[str, Box]) -> tuple[npt.NDArray[np.int64], int, int]:
+    """Where each table stands in a record of `observation_dtype`, for `tool_envs.array_steps.spread`.
+
+    Returns:
+        The segments, of shape (tables, 3); how many float32 fields there are; how many int8 fields.
+    """
+    counts = {True: 0, False: 0}
+    segments = []
+    for box in boxes.values():
+        is_real, length = box.dtype == np.float32, math.prod(box.shape)
+        segments.append((int(is_real), counts[is_real], length))
+        counts[is_real] += length
+    return np.array(segments, np.int64).reshape(-1, 3), counts[True], counts[False]
+
+
+def record_dtype(form: Any, attributes: bool) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
+    """A structured dtype; with `attributes`, one whose elements Python can read by attribute, as rows."""
+    dtype = np.dtype(form)
+    if not attributes:
+        return dtype
+    if dtype.names is None:
+        if dtype.subdtype is None:
+            return dtype
+        element, shape = dtype.subdtype
+        return np.dtype((record_dtype(element, True), shape))
+    fields = {
+        "names": list(dtype.names),
+        "formats": [record_dtype(dtype.fields[name][0], True) for name in dtype.names],  # type: ignore[index]
+        "offsets": [dtype.fields[name][1] for name in dtype.names],  # type: ignore[index]
+        "itemsize": dtype.itemsize,
+        "aligned": dtype.isalignedstruct,
+    }
+    return np.dtype((np.record, np.dtype(fields)))

@@ -1,0 +1,533 @@
+"""The array view of very many episodes at once: the compiled stepper as a `gymnasium.vector.VectorEnv`."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Space
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from tool_envs.array_steps import Lanes, Play, Rules
+from tool_envs.array_view import Level
+from tool_envs.arrays.compiled import compiled, saying_when_slow
+from tool_envs.arrays.env import ArrayEnv
+from tool_envs.arrays.lanes import pick_each, spread_all
+from tool_envs.arrays.observations import FEATURES, Observation
+from tool_envs.arrays.pool import Pool, Records
+from tool_envs.arrays.tables import observation_dtype, record_dtype, segments_of, slot_forms, verb_forms
+from tool_envs.env import TASK_DRAW
+from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
+from tool_envs.rows import Row
+from tool_envs.vector import as_mode
+
+Ids = npt.NDArray[np.int64]
+"""Numbers of lanes."""
+Infos = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LanesSnapshot:
+    """Some lanes at one moment; an opaque value for `restore`.
+
+    Attributes:
+        records: Copies of their rows.
+        numbers: Copies of what is kept of them beside.
+    """
+
+    records: tuple[Records, ...]
+    numbers: tuple[npt.NDArray[Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.records[0])
+
+
+class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
+    """Many episodes of an array view in one compiled stepper; `ArrayEnv` is its reference, bit for bit.
+
+    ## Actions and Observations
+    Those of `ArrayEnv` with an axis of lanes before them: actions are integers of shape `(num_envs,)`, or
+    `(num_envs, dimensions)` in the form `multidiscrete`. `action_masks()` and `sample_actions(rng)` say what
+    can be chosen. In the mode `NextStep` the action of a lane whose episode has just ended is ignored.
+
+    ## Tasks
+    Which task episode number k of a lane has is a function of the seed of the lane and k alone. With
+    `pool_size=n` it is one of the first n tasks of the split; these are made once and kept on disk. With
+    `pool_size=None` there is no end of tasks, each made when it is needed, which takes a few milliseconds.
+
+    ## Options of `reset`
+    `reset_mask`, a bool array of shape `(num_envs,)`: the lanes to reset; `task_index`: an int, or one for
+    each lane.
+
+    ## Information
+    As of `ArrayEnv`, as arrays with masks. In the mode `SameStep` also `final_obs` and `final_info`.
+
+    ## Arguments
+    * `env_id`: the JSON view.
+    * `num_envs`: number of lanes.
+    * `autoreset_mode`: `NextStep`, `SameStep`, `Disabled`, or the enum, which a spec in JSON cannot hold.
+    * `pool_size`: see above.
+    * `copy`: whether what `reset` and `step` give is the caller's own; with False the next call overwrites
+      it, and it must not be written to.
+    * `threads`: how many threads share the lanes.
+    * others: as of `ArrayEnv`, `render_mode` aside.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        env_id: str,
+        num_envs: int = 1,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        action_form: Literal["sequential", "multidiscrete"] = "sequential",
+        mask: Level = "policy",
+        observation: Literal["tables", "features"] = "tables",
+        pool_size: int | None = 4096,
+        copy: bool = True,
+        threads: int = 1,
+        **options: Any,  # noqa: ANN401 - whatever the JSON view takes
+    ) -> None:
+        _require_count("num_envs", num_envs)
+        _require_count("threads", threads)
+        self.autoreset_mode = as_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.reference = ArrayEnv(
+            env_id, action_form, mask, observation, None, pool_size=pool_size, **options
+        )
+        self.num_envs, self.copy = num_envs, copy
+        self.single_action_space = self.reference.action_space
+        self.single_observation_space = self.reference.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.closed = False
+        self._is_endless = pool_size is None
+        self._by_choices = action_form == "sequential"
+        self._has_features = observation == "features"
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._workers = threads
+        self._make_arrays(pool_size if pool_size is not None else num_envs)
+        self._keys = np.zeros(num_envs, np.uint64)
+        self._numbers = np.full(num_envs, -1, np.int64)  # of episodes; -1: there was none
+        self._tasks = np.zeros(num_envs, np.int64)
+        self._seeds: list[int | None] = [None] * num_envs
+
+    @cached_property
+    def observation_space(self) -> Space[Any]:  # type: ignore[override]  # made when it is asked for: it is large
+        """As of one environment, with an axis of lanes."""
+        return batch_space(self.single_observation_space, self.num_envs)
+
+    # --- Gymnasium
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Infos]:
+        """Start an episode in each lane, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: An int gives lane i `seed + i`; a list holds an int or None for each lane.
+            options: See the class; not changed.
+
+        Raises:
+            UsageError: An option is unknown or has another form, or there is not one seed for each lane.
+        """
+        self._require_open()
+        for name in options or {}:
+            if name not in ("reset_mask", "task_index"):
+                raise UnknownNameError("option of reset", name, ("reset_mask", "task_index"))
+        ids = self._lanes_to_reset((options or {}).get("reset_mask"))
+        self._seed(ids, self._seed_of_each(seed))
+        self._count_episodes(ids)
+        chosen = (options or {}).get("task_index")
+        tasks = self._draw_tasks(ids) if chosen is None else self._chosen_tasks(chosen)[ids]
+        self._begin(ids, tasks)
+        self._rewards[ids], self._terminated[ids], self._truncated[ids] = 0.0, False, False
+        return self._observe(), self._infos(ids)
+
+    def step(
+        self,
+        actions: Any,  # noqa: ANN401 - any array of integers
+    ) -> tuple[Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], Infos]:
+        """Take an action in each lane.
+
+        Returns:
+            Observations, rewards (float64), terminations and truncations (bool), each of shape
+            `(num_envs,)`, and infos.
+
+        Raises:
+            UsageError: The actions have another shape, type or range than the action space.
+            EpisodeEndedError: A lane has no running episode and does not reset itself.
+        """
+        infos = self._step(self._every, actions)
+        results = self._rewards, self._terminated, self._truncated
+        rewards, terminated, truncated = (each.copy() for each in results) if self.copy else results
+        return self._observe(), rewards, terminated, truncated, infos
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002 - Gymnasium's form
+        """Let the threads go."""
+        if self._threads is not None:
+            self._threads.shutdown()
+        self.reference.close()
+
+    # --- For those who know the stepper
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """What is possible now: bool of shape `(num_envs, n)`; a fresh array."""
+        return self._seen["action_mask"].astype(np.bool_)
+
+    def sample_actions(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """An action for each lane that its mask allows, each choice with equal chances."""
+        sizes = self._sizes if self._by_choices is False else self._sizes[:1]
+        chances = rng.random((self.num_envs, len(sizes)))
+        actions = np.zeros((self.num_envs, len(sizes)), np.int64)
+        compiled(pick_each)(self._seen["action_mask"], sizes, chances, actions)
+        return actions[:, 0] if self._by_choices else actions
+
+    def step_subset(
+        self,
+        ids: Any,  # noqa: ANN401 - any array of integers
+        actions: Any,  # noqa: ANN401 - likewise
+    ) -> tuple[Observation, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], Infos]:
+        """As `step`, for some lanes alone; the others stay as they are.
+
+        Args:
+            ids: Numbers of lanes, each once, of shape (n,).
+            actions: For each of them one.
+
+        Returns:
+            As `step`, with n instead of `num_envs`, in the order of `ids`; infos have all lanes.
+
+        Raises:
+            UsageError: As `step`; or there is no such lane.
+            EpisodeEndedError: As `step`.
+        """
+        lanes = self._lane_numbers(ids)
+        infos = self._step(lanes, actions)
+        observation = self._observe(lanes)
+        return observation, self._rewards[lanes], self._terminated[lanes], self._truncated[lanes], infos
+
+    def snapshot(self, ids: Any = None) -> LanesSnapshot:  # noqa: ANN401 - any array of integers
+        """Some lanes now, or all of them, for `restore`."""
+        lanes = self._every if ids is None else self._lane_numbers(ids)
+        return LanesSnapshot(
+            tuple(each[lanes] for each in self._lane_records()),
+            tuple(each[lanes] for each in self._lane_numbers_kept()),
+        )
+
+    def restore(self, snapshot: LanesSnapshot, ids: Any = None) -> None:  # noqa: ANN401 - any array of integers
+        """Go on from a snapshot, of this environment or of another one with the same arguments.
+
+        Args:
+            snapshot: The lanes.
+            ids: Where they go; None: to as many of the first lanes.
+
+        Raises:
+            UsageError: There are not as many lanes as were kept.
+        """
+        lanes = np.arange(len(snapshot)) if ids is None else self._lane_numbers(ids)
+        if len(lanes) != len(snapshot) or len(lanes) > self.num_envs:
+            raise UsageError(f"The snapshot holds {len(snapshot)} lanes, not {len(lanes)}.")
+        for records, kept in zip(self._lane_records(), snapshot.records, strict=True):
+            records[lanes] = kept
+        for numbers, kept in zip(self._lane_numbers_kept(), snapshot.numbers, strict=True):
+            numbers[lanes] = kept
+        if self._is_endless:
+            self._plays["slot"][lanes] = lanes
+
+    @property
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each lane
+        """The seed of each lane."""
+        return tuple(self._seeds)
+
+    # --- The arrays
+
+    def _make_arrays(self, size: int) -> None:
+        form, reference = self.reference.form, self.reference
+        domain = reference.json_env.domain
+        rows = domain.rows
+        if rows is None:
+            raise UsageError(f"The domain {domain.toolkit.schema.domain} has no compiled stepper.")
+        as_rows = bool(numba.config.DISABLE_JIT)
+
+        def record(dtype: Any) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
+            return record_dtype(dtype, as_rows)
+
+        def one(row: Row) -> Records:
+            return np.array([row.values()], row.numpy_dtype()).view(record(row.numpy_dtype()))
+
+        self._rows = rows
+        self._pool = Pool(domain, rows, size, record)
+        if not self._is_endless:
+            self._pool.fill()
+        seen = record(observation_dtype(reference.observations.boxes, len(form.names)))
+        verbs, slots = verb_forms(form, rows), slot_forms(form, rows)
+        self._plays: Records = np.zeros(self.num_envs, record(Play.numpy_dtype()))
+        self._lanes: Records = np.zeros(self.num_envs, record(rows.lane.numpy_dtype()))
+        self._seen: Records = np.zeros(self.num_envs, seen)
+        self._rewards = np.zeros(self.num_envs, np.float64)
+        self._terminated = np.zeros(self.num_envs, np.bool_)
+        self._truncated = np.zeros(self.num_envs, np.bool_)
+        self._segments, self._reals, self._smalls = segments_of(reference.observations.boxes)
+        self._every = np.arange(self.num_envs)
+        sizes = [len(verbs), *(slot.choices for slot in slots)]
+        self._sizes = np.array([len(form.names)] if self._by_choices else sizes)
+        store = rows.store
+        rules = Rules(int(form.level == "policy"), reference.json_env.max_steps, reference.max_choices)
+        shared = {
+            "plays": self._plays,
+            "lanes": self._lanes,
+            "seen": self._seen,
+            "rewards": self._rewards,
+            "terminated": self._terminated,
+            "truncated": self._truncated,
+            "errands": self._pool.errands,
+            "starts": self._pool.starts,
+            "blank": np.zeros(1, seen),
+            "store": store.view(record(store.dtype)),
+            "rules": one(rules),
+            "verbs": np.concatenate([one(verb) for verb in verbs]),
+            "slots": np.concatenate([one(slot) for slot in slots]),
+            "codes": np.array([verb.code for verb in verbs], np.int16),
+            "tools": np.array([verb.tool for verb in verbs], np.int16),
+        }
+        widest = max(slot.choices for slot in slots)
+        self._arrays = [
+            Lanes(**shared, work=one(rows.work), rooms=np.zeros((2, widest), np.int8))
+            for _ in range(self._workers)
+        ]
+
+    def _lane_records(self) -> tuple[Records, ...]:
+        own = (self._plays, self._lanes, self._seen)
+        return (*own, self._pool.errands, self._pool.starts) if self._is_endless else own
+
+    def _lane_numbers_kept(self) -> tuple[npt.NDArray[Any], ...]:
+        ends = self._rewards, self._terminated, self._truncated
+        return (*ends, self._keys, self._numbers, self._tasks)
+
+    # --- Episodes
+
+    def _lanes_to_reset(self, mask: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
+        if mask is None:
+            return self._every
+        is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        if not is_mask or not mask.any():
+            raise UsageError(
+                f"`reset_mask` is a bool array of shape ({self.num_envs},) with a True, not {mask!r:.80}."
+            )
+        return np.flatnonzero(mask)
+
+    def _seed_of_each(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + lane for lane in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise UsageError(f"Seeds are one for each of {self.num_envs} lanes; got {len(seed)}.")
+        return list(seed)
+
+    def _seed(self, ids: Ids, seeds: list[int | None]) -> None:
+        """Draw keys, as `ToolEnv` does, for lanes that are seeded or never were."""
+        for lane in ids.tolist():
+            if seeds[lane] is not None or self._numbers[lane] < 0:
+                generator, self._seeds[lane] = seeding.np_random(seeds[lane])
+                self._keys[lane] = generator.bit_generator.random_raw()
+                self._numbers[lane] = -1
+
+    def _count_episodes(self, ids: Ids) -> None:
+        self._numbers[ids] += 1
+
+    def _draw_tasks(self, ids: Ids) -> Ids:
+        count = len(self.reference.json_env.domain.tasks)
+        return draws_below(count, self._keys[ids], self._numbers[ids], TASK_DRAW)
+
+    def _chosen_tasks(self, chosen: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
+        tasks = np.broadcast_to(np.asarray(chosen), (self.num_envs,)) if np.ndim(chosen) < 2 else None
+        count = len(self.reference.json_env.domain.tasks)
+        if tasks is None or tasks.dtype.kind not in "iu" or (tasks < 0).any() or (tasks >= count).any():
+            raise UsageError(
+                f"`task_index` is an int from 0 to {count - 1}, or one for each lane, not {chosen!r:.80}."
+            )
+        return tasks.astype(np.int64)
+
+    def _begin(self, ids: Ids, tasks: Ids) -> None:
+        self._tasks[ids] = tasks
+        places = tasks
+        if self._is_endless:
+            self._pool.put(ids.tolist(), tasks.tolist())
+            places = ids
+        self._run(self._rows.begin, ids, places, (self._by_choices,))
+
+    def _step(self, ids: Ids, actions: Any) -> Infos:  # noqa: ANN401 - whatever the caller gave
+        self._require_open()
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+            ended = self._plays["over"][ids] > 0
+            running = ids[~ended] if ended.any() else ids
+        else:
+            ended, running = None, ids
+        self._require_running(running)
+        checked = self._checked(ids, actions, ended)
+        step = self._rows.run_choices if self._by_choices else self._rows.run_actions
+        self._run(step, running, checked)
+        if ended is not None and len(running) < len(ids):
+            self._restart(ids[ended])
+        elif self.autoreset_mode is AutoresetMode.SAME_STEP:
+            over = running[self._plays["over"][running] > 0]
+            if len(over):
+                return self._end_and_restart(ids, over)
+        return self._infos(ids)
+
+    def _end_and_restart(self, ids: Ids, over: Ids) -> Infos:
+        final_obs = np.full(self.num_envs, None, object)
+        for lane, observation in zip(over.tolist(), self._one_by_one(over), strict=True):
+            final_obs[lane] = observation
+        final = {"final_obs": final_obs, "final_info": self._infos(over)}
+        among = self._among(over)
+        ends = [each[over] for each in (self._rewards, self._terminated, self._truncated)]
+        self._restart(over)
+        infos = self._infos(ids)
+        for each, values in zip((self._rewards, self._terminated, self._truncated), ends, strict=True):
+            each[over] = values
+        return {**final, "_final_obs": among, "_final_info": among.copy(), **infos}
+
+    def _restart(self, ids: Ids) -> None:
+        self._count_episodes(ids)
+        self._begin(ids, self._draw_tasks(ids))
+        self._rewards[ids], self._terminated[ids], self._truncated[ids] = 0.0, False, False
+
+    def _run(self, function: Any, ids: Ids, values: Any, rest: tuple[Any, ...] = ()) -> None:  # noqa: ANN401
+        """Run a function over lanes, in parts where there are several threads."""
+        with saying_when_slow(f"tool_envs: compiling {function.__module__}.{function.__name__}, once ..."):
+            ready = compiled(function)
+            if self._threads is None or len(ids) < 2 * self._workers:
+                ready(self._arrays[0], ids, values, *rest)
+                return
+            parts = zip(
+                self._arrays,
+                np.array_split(ids, self._workers),
+                np.array_split(values, self._workers),
+                strict=True,
+            )
+            started = [self._threads.submit(ready, *part, *rest) for part in parts]
+            for each in started:
+                each.result()
+
+    # --- What is given back
+
+    def _observe(self, ids: Ids | None = None) -> Observation:
+        whole = ids is None
+        seen = self._seen if ids is None else self._seen[ids]
+        if not self._has_features:
+            seen = seen.copy() if self.copy and whole else seen
+            tables = {name: seen[name] for name in self.reference.observations.boxes}
+            return {**tables, "action_mask": seen["action_mask"]}
+        features = np.empty((len(seen), self._reals + self._smalls), np.float32)
+        mask = seen["action_mask"]
+        compiled(spread_all)(self._segments, *self._raw(seen), features)
+        return {FEATURES: features, "action_mask": mask.copy() if self.copy and whole else mask}
+
+    def _raw(self, seen: Records) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """The int8 tables and the float32 tables of observations, each in a row."""
+        size = seen.dtype.itemsize
+        numbers = seen.view(np.uint8).reshape(len(seen), size)
+        reals = numbers[:, : 4 * self._reals].view(np.float32)
+        return numbers[:, 4 * self._reals : 4 * self._reals + self._smalls].view(np.int8), reals
+
+    def _one_by_one(self, ids: Ids) -> list[Observation]:
+        observations = self._observe(ids)
+        return [{name: table[k].copy() for name, table in observations.items()} for k in range(len(ids))]
+
+    def _infos(self, ids: Ids) -> Infos:
+        among = self._among(ids)
+        values = {
+            "steps": self._plays["steps"],
+            "choices": self._plays["choices"],
+            "success": self._rewards,
+            "task_index": self._tasks,
+        }
+        infos: Infos = {}
+        for name, value in values.items():
+            kind = np.float64 if name == "success" else np.int64
+            infos[name] = np.where(among, value, 0).astype(kind)
+            infos[f"_{name}"] = among.copy()
+        return infos
+
+    def _among(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        among = np.zeros(self.num_envs, np.bool_)
+        among[ids] = True
+        return among
+
+    # --- What is refused
+
+    def _checked(self, ids: Ids, actions: Any, ended: npt.NDArray[np.bool_] | None) -> Ids:  # noqa: ANN401
+        """The actions of the lanes that run."""
+        shape = (len(ids),) if self._by_choices else (len(ids), len(self._sizes))
+        given = np.asarray(actions)
+        if given.shape != shape or given.dtype.kind not in "iu":
+            raise UsageError(
+                f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
+            )
+        if ended is not None and ended.any():
+            given = given[~ended]
+        wrong = (given < 0) | (given >= (self._sizes[0] if self._by_choices else self._sizes))
+        if wrong.any():
+            bad = given[wrong if self._by_choices else wrong.any(axis=1)][0].tolist()
+            limits = self._sizes[0] - 1 if self._by_choices else (self._sizes - 1).tolist()
+            raise UsageError(f"An action is an integer from 0 to {limits}, each in its dimension, not {bad}.")
+        return given.astype(np.int64, copy=False)
+
+    def _lane_numbers(self, ids: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
+        given = np.asarray(ids)
+        is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(given)
+        if (
+            not is_list
+            or given.min() < 0
+            or given.max() >= self.num_envs
+            or len(np.unique(given)) < len(given)
+        ):
+            raise UsageError(f"Lanes are numbers from 0 to {self.num_envs - 1}, each once, not {ids!r:.80}.")
+        return given.astype(np.int64)
+
+    def _require_running(self, ids: Ids) -> None:
+        if (self._numbers[ids] < 0).any():
+            raise EpisodeEndedError("There is no episode yet. Call `reset` before `step`.")
+        over = self._plays["over"][ids] > 0
+        if over.any():
+            raise EpisodeEndedError(
+                f"The episodes of the lanes {ids[over].tolist()} are over. Start new ones with "
+                '`reset(options={"reset_mask": ...})`.'
+            )
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise UsageError("This vector environment is closed. Make another one.")
+
+
+def draws_below(n: int, keys: npt.NDArray[np.uint64], episodes: Ids, k: int) -> Ids:
+    """`tool_envs.randomness.draw_below(n, key, episode, 0, k)` for many keys and episodes.
+
+    Args:
+        n: At most 2**32.
+        keys: Of shape (lanes,).
+        episodes: Likewise.
+        k: Number of the draw.
+    """
+    state = np.zeros(len(keys), np.uint64)
+    for part in (keys, episodes.astype(np.uint64), np.uint64(0), np.uint64(k)):
+        state = state + np.uint64(0x9E3779B97F4A7C15) + part
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = state ^ (state >> np.uint64(31))
+    # (state * n) >> 64, in halves.
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    carried = (state & low) * np.uint64(n) >> half
+    return (((state >> half) * np.uint64(n) + carried) >> half).astype(np.int64)
+
+
+def _require_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"`{name}` is a number of at least 1, not {value!r}.")

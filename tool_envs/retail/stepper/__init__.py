@@ -1,0 +1,1 @@
+"""The store's episodes on rows alone: what tools, customer, rules and grade do, without a text."""

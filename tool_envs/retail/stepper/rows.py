@@ -1,0 +1,204 @@
+"""The rows of an episode that is played without texts: the task, the lane, and room to work in.
+
+What the agent was shown is a `Sight`, as in the array view. An order stands once: a lane's own orders are
+those of its sight, at which nobody looks before they were shown.
+"""
+
+from typing import Annotated, Final
+
+from tool_envs.retail.rows import MAX_METHODS, MAX_ORDERS, Customer, Order
+from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, Draft, Said, Sight
+from tool_envs.rows import Row, Small
+from tool_envs.service.wishes import MAX_ACCEPTED
+from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
+
+MAX_WISHES: Final = 4
+"""Most wishes of one task."""
+MAX_SWAPPED: Final = MAX_WISHES * MAX_CHANGED
+"""Most products of which a task wants other variants."""
+
+FACTS: Final = ("", "amount", "status", "count")
+"""Types of what a customer asks for; the first: nothing."""
+NO_FACT, AMOUNT, STATUS, COUNT = range(4)
+
+IN_ORDER, IN_ITEM, IN_NEW_ITEM, IN_METHOD, IN_REASON, IN_ADDRESS = range(6)
+"""The parts of a call that a customer can speak of, as bits and places; the slots of these names."""
+PARTS: Final = ("order_id", "item", "new_item", "payment_method", "reason", "address")
+
+
+class Call(Row):
+    """A write with its arguments, or a yes to one. Its pairs of items stand in the order of their codes.
+
+    Attributes:
+        tool: The write.
+        order: Place among the customer's orders; -1 when it changes none.
+        items: Variant codes; -1 behind the last.
+        news: What takes their place; -1 where nothing does.
+        method: Number of the payment method, or -1.
+        reason: Index of `CANCEL_REASONS`, or -1.
+        address: Number of an address of the task (see `Wanted`), or 0.
+        any_news: 1 in a yes that leaves the new items open.
+    """
+
+    tool: Small
+    order: Small
+    items: Annotated[list[int], MAX_CHANGED, "int16"]
+    news: Annotated[list[int], MAX_CHANGED, "int16"]
+    method: Small
+    reason: Small
+    address: Small
+    any_news: Small
+
+
+def no_call() -> Call:
+    """What stands behind the last call."""
+    return Call(
+        tool=-1,
+        order=-1,
+        items=[-1] * MAX_CHANGED,
+        news=[-1] * MAX_CHANGED,
+        method=-1,
+        reason=-1,
+        address=0,
+        any_news=0,
+    )
+
+
+class Wanted(Row):
+    """One step of the customer's agenda.
+
+    Attributes:
+        number: Number of the wish that it belongs to.
+        tool: The write that fulfils it; -1: none does.
+        fact: What is asked for, of `FACTS`.
+        address: Number of the address that is wanted, from 1; 0: none is.
+        address_counts: Bit n: that address, as it is said, holds the number n.
+        calls: The accepted calls; `tool` is -1 behind the last.
+        opening: What bringing it up says.
+        words: For each of `PARTS` what the customer's words for it say.
+        worded: Bits of the parts for which they have words.
+        new_words: For each accepted call, what naming its new items says.
+    """
+
+    number: Small
+    tool: Small
+    fact: Small
+    address: Small
+    address_counts: int
+    calls: Annotated[list[Call], MAX_ACCEPTED]
+    opening: Said
+    words: Annotated[list[Said], len(PARTS)]
+    worded: Small
+    new_words: Annotated[list[Said], MAX_ACCEPTED]
+
+
+class Due(Row):
+    """What must be true of one wish at the end.
+
+    Attributes:
+        step: The step of the agenda whose write must have been made; -1: none.
+        forbidden: 1 when the customer must have taken a no.
+        fact: What must have been told, of `FACTS`.
+        value: Cents, a status, or a count.
+        orders: Bits of the orders that must have been looked up for a fact or a no.
+        products: Codes of the products, likewise; -1 behind the last.
+        profile: 1 when the profile must.
+    """
+
+    step: Small
+    forbidden: Small
+    fact: Small
+    value: int
+    orders: Small
+    products: Annotated[list[int], MAX_CHANGED, "int16"]
+    profile: Small
+
+
+class Errand(Row):
+    """A task, and the records of its customer before anything happened.
+
+    Attributes:
+        customer: The customer.
+        orders: Their orders.
+        order_code: What the array view knows the orders by; -1 behind the last.
+        digits: For each payment method the last four digits of a card, or -1.
+        moved_zip: Bit n: the address with that number has another zip code than the customer tells.
+        known: For each slot of identity: 1 when the customer can tell it.
+        facts: The agenda.
+        wanted: Its steps.
+        dues: The wishes; `step` is -2 behind the last.
+        swapped: Codes of the products of which other variants are wanted; -1 behind the last.
+    """
+
+    customer: Customer
+    orders: Annotated[list[Order], MAX_ORDERS]
+    order_code: Annotated[list[int], MAX_ORDERS]
+    digits: Annotated[list[int], MAX_METHODS, "int16"]
+    moved_zip: Small
+    known: Annotated[list[int], IDENTITY, "int16"]
+    facts: Facts
+    wanted: Annotated[list[Wanted], MAX_STEPS]
+    dues: Annotated[list[Due], MAX_WISHES]
+    swapped: Annotated[list[int], MAX_SWAPPED, "int16"]
+
+
+class Lane(Row):
+    """All that changes in an episode.
+
+    Attributes:
+        sight: What was shown, and the orders as they are now.
+        customer: The customer as they are now; an address is a number of the task's, or 0 as it was.
+        state: Where the customer stands in their agenda.
+        draft: The choices of the action in the making.
+        yeses: Open yeses, the oldest first; `tool` is -1 behind the last.
+        asked: Bits of the wishes whose question was asked.
+        told: Bits of those that were answered.
+        taken: Bits of the wishes of which the customer took a no.
+        read: Bits of the orders that were looked up.
+        read_profile: 1 when the profile was.
+        reasons: Bits of `CANCEL_REASONS` that the customer gave.
+        written: Place of the order that was changed last, or -1.
+        broken: 1 when a rule was.
+        reward: Of the episode; 0 before its end.
+    """
+
+    sight: Sight
+    customer: Customer
+    state: State
+    draft: Draft
+    yeses: Annotated[list[Call], MAX_TURNS]
+    asked: Small
+    told: Small
+    taken: Small
+    read: Small
+    read_profile: Small
+    reasons: Small
+    written: Small
+    broken: Small
+    reward: Small
+
+
+class Room(Row):
+    """Room to work in during one action; nothing of it is kept.
+
+    Attributes:
+        heard: What the customer understood.
+        step: What they do.
+        said: What their words say.
+        proposed: What was proposed, as it is remembered.
+        call: The call that is made or proposed.
+        wrong: Bits of `PARTS` in which a proposal is not what is wanted.
+        added: Bits of those that a yes adds.
+        customer: For trying a call.
+        order: Likewise.
+    """
+
+    heard: Heard
+    step: Step
+    said: Said
+    proposed: Draft
+    call: Call
+    wrong: Small
+    added: Small
+    customer: Customer
+    order: Order

@@ -1,0 +1,67 @@
+"""The store's episodes as rows, for the compiled stepper."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tool_envs.array_view import Verb
+from tool_envs.retail.arrays import slot_role, verb_code, verb_tool
+from tool_envs.retail.data import RetailBase
+from tool_envs.retail.scene.sight import Shelves
+from tool_envs.retail.scene.words import shelves_of
+from tool_envs.retail.stepper import moves
+from tool_envs.retail.stepper.errands import Begun, ErrandMaker, new_room
+from tool_envs.retail.stepper.rows import Errand, Lane
+from tool_envs.retail.stepper.sentences import book
+from tool_envs.task import Task
+
+
+class RetailRows:
+    """A store as `tool_envs.array_steps.RowView` has it.
+
+    Args:
+        base: Its data.
+    """
+
+    lane, errand = Lane, Errand
+    begin = staticmethod(moves.begin)
+    run_choices = staticmethod(moves.step_choices)
+    run_actions = staticmethod(moves.step_actions)
+    slot = staticmethod(slot_role)
+
+    def __init__(self, base: RetailBase) -> None:
+        self.work = new_room()
+        self._base, self._maker = base, ErrandMaker(base)
+
+    @property
+    def store(self) -> npt.NDArray[np.void]:
+        """As of `RowView`."""
+        shelves = shelves_of(self._base.catalog)
+        sentences = book()
+        dtype = {
+            "names": ["shelves", "book"],
+            "formats": [_shelves_dtype(shelves), sentences.numpy_dtype()],
+            "aligned": True,
+        }
+        return np.array([(_plain(shelves), sentences.values())], dtype)
+
+    def make(self, task: Task) -> Begun:
+        """As of `RowView`."""
+        return self._maker.make(task)
+
+    def verb(self, verb: Verb) -> tuple[int, int]:
+        """As of `RowView`."""
+        return verb_code(verb), verb_tool(verb)
+
+
+def _shelves_dtype(shelves: Shelves) -> Any:  # noqa: ANN401 - what `numpy.dtype` takes
+    """Shelves as a record whose lists have the lengths that they have."""
+    formats = [
+        _shelves_dtype(value) if hasattr(value, "_fields") else ("int32", len(value)) for value in shelves
+    ]
+    return {"names": list(shelves._fields), "formats": formats, "aligned": True}
+
+
+def _plain(shelves: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a named tuple of lists or of such
+    return tuple(_plain(value) if hasattr(value, "_fields") else value for value in shelves)
