@@ -20,13 +20,13 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3
+LIBRARIES ?= sb3 cleanrl
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
-test-integrations: $(INTEGRATIONS) ## RL libraries on the array view, each in an environment of its own: LIBRARIES="sb3".
+test-integrations: $(INTEGRATIONS) ## RL libraries on the array view, each in an environment of its own: LIBRARIES="sb3 cleanrl".
 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py

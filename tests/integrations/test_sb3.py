@@ -1,6 +1,9 @@
 """Stable-Baselines3 and sb3-contrib train on the array view, and get what stepping by hand gives."""
 
 import copy
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +22,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from tool_envs.errors import UsageError
 from tool_envs.integrations.sb3 import GymnasiumVecEnv
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "train_sb3.py"
 
 torch.set_num_threads(1)  # small networks are slower with more
 
@@ -203,3 +208,11 @@ def test_lanes_have_nothing_of_their_own():
         venv.get_attr("nothing")
     venv.close()
     assert venv.envs.closed
+
+
+def test_the_shortest_script_runs():
+    printed = subprocess.run([sys.executable, SCRIPT, "4096"], capture_output=True, check=True, text=True)
+
+    *_, last = printed.stdout.splitlines()
+    assert 0 <= float(last.removeprefix("held-out tasks: success ")) <= 1
+    assert len(SCRIPT.read_text(encoding="utf-8").splitlines()) <= 25
