@@ -16,6 +16,12 @@ gymnasium.register(
     order_enforce=False,
 )
 gymnasium.register(
+    id="tool_envs/BookingArray-v0",
+    entry_point="tool_envs.arrays.env:ArrayEnv",
+    order_enforce=False,
+    kwargs={"env_id": "tool_envs/Booking-v0"},
+)
+gymnasium.register(
     id="tool_envs/Retail-v0",
     entry_point="tool_envs.retail.env:RetailEnv",
     vector_entry_point="tool_envs.retail.env:RetailVectorEnv",

@@ -2,6 +2,7 @@
 
 import functools
 
+from tool_envs.booking.arrays import BookingArrays
 from tool_envs.booking.codes import state_digest
 from tool_envs.booking.data import booking_base
 from tool_envs.booking.desk import BOOKING_GRADER
@@ -16,24 +17,31 @@ from tool_envs.service.bundle import service_domain
 
 @functools.lru_cache(maxsize=64)
 def load_domain(
-    schema_version: str, split: str, difficulty: int | None, customers: int, flights: int, data_seed: int
+    schema_version: str,
+    split: str,
+    difficulty: int | None,
+    customers: int,
+    flights: int,
+    data_seed: int,
+    pool_size: int | None = None,
 ) -> Domain:
     """The bundle of one split, made once in a process.
 
     Raises:
         UnknownNameError: There is no such schema version, split or difficulty.
-        UsageError: There cannot be so many customers or flights.
+        UsageError: There cannot be so many customers, flights or tasks.
     """
     base = booking_base(customers, flights, data_seed)
     return service_domain(
         grader=BOOKING_GRADER,
         toolkit=booking_toolkit(schema_version),
         base=base,
-        tasks=booking_tasks(base, split, difficulty),
+        tasks=booking_tasks(base, split, difficulty, pool_size),
         policy_text=policy_text(),
         data_digest=state_digest,
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(schema_version, split, difficulty, customers, flights, data_seed),
+        load_arguments=(schema_version, split, difficulty, customers, flights, data_seed, pool_size),
+        arrays=BookingArrays(base),
     )

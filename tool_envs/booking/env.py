@@ -43,6 +43,7 @@ class BookingEnv(ServiceEnv):
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
     * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
     * `customers`, `flights`, `data_seed`: size and seed of the airline.
+    * `pool_size`: only the first so many tasks; None: all of them.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
 
     ## References
@@ -61,13 +62,14 @@ class BookingEnv(ServiceEnv):
         customers: int = 500,
         flights: int = 300,
         data_seed: int = 0,
+        pool_size: int | None = None,
         max_steps: int = 60,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: bool = False,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(
-            load_domain(schema_version, split, difficulty, customers, flights, data_seed),
+            load_domain(schema_version, split, difficulty, customers, flights, data_seed, pool_size),
             user=user,
             max_steps=max_steps,
             parallel_calls=parallel_calls,

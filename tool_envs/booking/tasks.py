@@ -13,8 +13,10 @@ FEWEST_FLIGHTS = 140
 """With fewer there is not enough to choose from on one route."""
 
 
-def booking_tasks(base: BookingBase, split: str, difficulty: int | None) -> GeneratedTasks[Traveller]:
-    """The tasks of one split over an airline; raises as `GeneratedTasks` does.
+def booking_tasks(
+    base: BookingBase, split: str, difficulty: int | None, size: int | None = None
+) -> GeneratedTasks[Traveller]:
+    """The tasks of one split over an airline, or the first of them; raises as `GeneratedTasks` does.
 
     Raises:
         UsageError: The airline has too few flights for tasks.
@@ -23,7 +25,7 @@ def booking_tasks(base: BookingBase, split: str, difficulty: int | None) -> Gene
         raise UsageError(
             f"Tasks need at least {FEWEST_FLIGHTS} flights to choose from, got {base.flight_count}."
         )
-    return GeneratedTasks(_maker(base), split, difficulty)
+    return GeneratedTasks(_maker(base), split, difficulty, size)
 
 
 def _maker(base: BookingBase) -> TaskMaker[Traveller]:

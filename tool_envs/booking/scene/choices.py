@@ -1,0 +1,124 @@
+"""Choices to drafts, and masks over choices. Kernels, as in `sight`.
+
+A slot demands an entity in some role. A choice is the entity's row in its table: `choose` writes it into a
+draft. A mask says for each choice whether the draft with it fits.
+"""
+
+from collections.abc import MutableSequence, Sequence
+from typing import Final
+
+from tool_envs.booking.scene.masks import fits
+from tool_envs.booking.scene.sight import NONE, OPEN, Draft, Sight
+from tool_envs.rows import kernel
+
+ROLES: Final = (
+    *("reservation_id", "origin", "destination", "date", "flight_type", "cabin", "flights", "passengers"),
+    *("payment_methods", "payment_id", "insurance", "amount", "flight_number"),
+)
+"""The parameters whose values are chosen."""
+(
+    AS_TRIP,
+    AS_ORIGIN,
+    AS_DESTINATION,
+    AS_DAY,
+    AS_KIND,
+    AS_CABIN,
+    AS_FLIGHT,
+    AS_PERSON,
+    AS_PAYMENT,
+    AS_METHOD,
+    AS_INSURANCE,
+    AS_CLAIM,
+    AS_LEG,
+) = range(len(ROLES))
+
+
+@kernel
+def choose(draft: Draft, role: int, place: int, choice: int) -> None:
+    """Write a choice into a draft.
+
+    Args:
+        draft: The choices before it.
+        role: Index of `ROLES`.
+        place: Which of the values of a list; 0 for what is none.
+        choice: A row; `NONE`; or `OPEN`, to take a choice back.
+    """
+    if role == AS_TRIP:
+        draft.trip = choice
+    elif role == AS_ORIGIN:
+        draft.origin = choice
+    elif role == AS_DESTINATION:
+        draft.destination = choice
+    elif role == AS_DAY:
+        draft.day = choice
+    elif role == AS_KIND:
+        draft.round_trip = choice
+    elif role == AS_CABIN:
+        draft.cabin = choice
+    elif role == AS_FLIGHT:
+        draft.flights[place] = choice
+    elif role == AS_PERSON:
+        draft.people[place] = choice
+    elif role == AS_PAYMENT:
+        draft.methods[place] = choice
+    elif role == AS_METHOD:
+        draft.method = choice
+    elif role == AS_INSURANCE:
+        draft.insurance = choice
+    elif role == AS_CLAIM:
+        draft.claim = choice
+    else:
+        draft.leg = choice
+
+
+@kernel
+def mask_verbs(
+    sight: Sight,
+    policy: bool,
+    verbs: Sequence[int],
+    tools: Sequence[int],
+    draft: Draft,
+    out: MutableSequence[int],
+) -> None:
+    """Which verbs are allowed.
+
+    Args:
+        sight: What is known.
+        policy: The level.
+        verbs: Those that there are.
+        tools: For each the write that it calls or proposes, or -1.
+        draft: An open one.
+        out: For each verb 1 or 0 is written here.
+    """
+    for place in range(len(verbs)):
+        draft.tool = tools[place]
+        out[place] = fits(sight, policy, verbs[place], draft)
+
+
+@kernel
+def mask_choices(
+    sight: Sight,
+    policy: bool,
+    verb: int,
+    draft: Draft,
+    role: int,
+    place: int,
+    width: int,
+    out: MutableSequence[int],
+) -> None:
+    """Which choices of a slot are allowed after those of a draft; the draft is left as it came.
+
+    Args:
+        sight: What is known.
+        policy: The level.
+        verb: The verb.
+        draft: The choices before it.
+        role: Of the slot.
+        place: As of `choose`.
+        width: Rows of its table; a choice behind them means `NONE`.
+        out: For each choice 1 or 0 is written here.
+    """
+    for choice in range(len(out)):
+        choose(draft, role, place, choice if choice < width else NONE)
+        out[choice] = fits(sight, policy, verb, draft)
+    choose(draft, role, place, OPEN)

@@ -1,0 +1,316 @@
+"""What can be done, on what was shown. Kernels, as in `sight`.
+
+An action is a verb and a draft. `fits` says whether a draft that is open in parts can be completed to an
+allowed action; so a choice is allowed when the draft with it fits.
+
+Without `policy` all is allowed that can be expressed: with any entity of the right kind that was shown;
+airports and days are known to everybody. With `policy`, as far as it follows from what was shown, no call
+that a tool would refuse or the rules forbid, no look-up of what was seen or what the wish at hand has nothing
+to do with, no question that was answered, no refusal of what was not looked up or of flights that there are,
+and nothing that ends a conversation too early by being polite. A booking has the route, the cabin and the
+insurance that the customer told, and who wants other flights keeps the cabin.
+"""
+
+# ruff: noqa: SIM110 - compiled code has no generator expressions
+
+from typing import Final
+
+from tool_envs.booking.dates import DAYS
+from tool_envs.booking.rows import MAX_SEGMENTS
+from tool_envs.booking.scene.reasons import may_be_refused, upgrade_cost
+from tool_envs.booking.scene.sight import (
+    ASKS_BAGS,
+    ASKS_CERTIFICATES,
+    ASKS_FREE_BAGS,
+    ASKS_GIFT_CARDS,
+    ASKS_PAID,
+    ASKS_TRIPS,
+    ASKS_UPGRADE,
+    BAGGAGE,
+    CABIN,
+    CABIN_COUNT,
+    FOR_BAGS,
+    FOR_CABIN,
+    FOR_CANCEL,
+    FOR_FLIGHTS,
+    FOR_PASSENGERS,
+    INSURANCE,
+    MAX_PAID,
+    MAX_PEOPLE,
+    MAX_TRIPS,
+    METHOD,
+    OTHER,
+    OWN,
+    PLACES,
+    QUESTIONS,
+    REASON,
+    RESERVATION,
+    SLOTS,
+    USER,
+    WHICH_FLIGHTS,
+    WHO,
+    WRITE_TOOLS,
+    Draft,
+    Scene,
+    Sight,
+    may_be,
+)
+from tool_envs.booking.scene.ways import SEARCHES, is_booking, is_to_search, wanted_search
+from tool_envs.booking.scene.writes import fits_write
+from tool_envs.rows import kernel
+
+# Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
+CALL: Final = 0
+"""First of the verbs that call a write, in the order of `WRITE_TOOLS`."""
+PROPOSE: Final = CALL + len(WRITE_TOOLS)
+"""First of the verbs that propose a write."""
+ASK: Final = PROPOSE + len(WRITE_TOOLS)
+"""First of the verbs that ask for one of `SLOTS`."""
+OTHERS: Final = (
+    *("get_user_details", "get_reservation_details", "search_direct_flight", "search_onestop_flight"),
+    *("list_all_airports", "get_flight_status", "transfer_to_human_agents"),
+    *(f"tell_{question}" for question in QUESTIONS),
+    *("refuse", "report", "more"),
+)
+"""The verbs after them."""
+READ_PROFILE: Final = ASK + len(SLOTS)
+_, READ_TRIP, SEARCH_DIRECT, SEARCH_ONE_STOP, READ_AIRPORTS, READ_STATUS, TRANSFER = range(
+    READ_PROFILE, READ_PROFILE + 7
+)
+TELL: Final = TRANSFER + 1
+"""First of the verbs that answer one of `QUESTIONS`."""
+REFUSE, REPORT, MORE = range(TELL + len(QUESTIONS), TELL + len(QUESTIONS) + 3)
+
+
+@kernel
+def fits(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
+    """Whether the open parts of a draft can be chosen so that an allowed action comes of it."""
+    if verb < PROPOSE:
+        return _fits_call(sight, policy, draft)
+    if verb < ASK:
+        return _fits_proposal(sight, policy, draft)
+    if verb < READ_PROFILE:
+        return not policy or _is_worth_asking(sight, verb - ASK)
+    if verb >= TELL:
+        return _fits_talk(sight, policy, verb, draft)
+    return _fits_read(sight, policy, verb, draft)
+
+
+# --- Looking up
+
+
+@kernel
+def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
+    scene = sight.scene
+    if verb == READ_PROFILE:
+        return scene.user > 0 and not (policy and scene.profile and not scene.stale)
+    if verb == READ_TRIP:
+        return _is_trip_listed(sight, policy, draft) and not (policy and is_booking(scene.wish))
+    if verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
+        return not policy or _is_search_open(sight, verb - SEARCH_DIRECT, draft)
+    if verb == READ_STATUS:
+        return not policy and _is_leg_shown(sight, draft)
+    return not policy  # the words name airports by their codes, and no wish is beyond the tools
+
+
+@kernel
+def _is_trip_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    for place in range(MAX_TRIPS):
+        fitting = sight.scene.trip_code[place] >= 0 and not (unseen and sight.scene.trip_seen[place])
+        if fitting and may_be(draft.trip, place):
+            return True
+    return False
+
+
+@kernel
+def _is_search_open(sight: Sight, stops: int, draft: Draft) -> bool:
+    """Whether the wish asks for a search, and it was not made yet."""
+    for number in range(SEARCHES):
+        if is_to_search(sight, number):
+            code = wanted_search(sight, number)
+            day = code % DAYS
+            destination = code // DAYS % PLACES
+            origin = code // (DAYS * PLACES) % PLACES
+            is_kind = code // (DAYS * PLACES * PLACES) == stops
+            is_place = may_be(draft.origin, origin) and may_be(draft.destination, destination)
+            if is_kind and is_place and may_be(draft.day, day):
+                return True
+    return False
+
+
+@kernel
+def _is_leg_shown(sight: Sight, draft: Draft) -> bool:
+    place = sight.scene.shown_last
+    for leg in range(MAX_SEGMENTS if place >= 0 else 0):
+        if leg < sight.trips[place].segments and may_be(draft.leg, leg):
+            return True
+    return False
+
+
+# --- Talking
+
+
+@kernel
+def _is_worth_asking(sight: Sight, slot: int) -> bool:
+    """Whether it is still open and serves to find the customer or the wish; more details always may."""
+    scene = sight.scene
+    if slot == OTHER:
+        return True
+    if scene.unknown[slot]:
+        return False
+    if slot == USER:
+        return not scene.user
+    return _is_needed(scene, slot) and not is_told(sight, slot)
+
+
+@kernel
+def _is_needed(scene: Scene, slot: int) -> bool:
+    """Whether a kind of wish has that slot."""
+    wish = scene.wish
+    if slot == RESERVATION:
+        return wish >= 0 and not is_booking(wish)
+    if slot == WHICH_FLIGHTS:
+        return is_booking(wish) or wish == FOR_FLIGHTS
+    if slot == CABIN:
+        return is_booking(wish) or wish in (FOR_FLIGHTS, FOR_CABIN)
+    if slot == WHO:
+        return is_booking(wish) or wish == FOR_PASSENGERS
+    if slot == METHOD:
+        return is_booking(wish) or wish in (FOR_FLIGHTS, FOR_CABIN, FOR_BAGS)
+    if slot == BAGGAGE:
+        return is_booking(wish) or wish == FOR_BAGS
+    if slot == INSURANCE:
+        return is_booking(wish)
+    return slot == REASON and wish == FOR_CANCEL
+
+
+@kernel
+def is_told(sight: Sight, slot: int) -> bool:
+    """Whether something was said of a slot of the wish at hand."""
+    wanted = sight.wanted
+    if slot == RESERVATION:
+        return wanted.trip >= 0 or wanted.trip_from >= 0
+    if slot == WHICH_FLIGHTS:
+        return wanted.best >= 0 or wanted.flights[0] >= 0
+    if slot == CABIN:
+        return wanted.cabin >= 0
+    if slot == WHO:
+        return wanted.people[0] >= 0
+    if slot == METHOD:
+        return wanted.methods > 0
+    if slot == BAGGAGE:
+        return wanted.bags >= 0
+    if slot == INSURANCE:
+        return wanted.insurance >= 0
+    return wanted.reason >= 0
+
+
+@kernel
+def _fits_talk(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
+    """Somebody who waits for what they said yes to takes whatever they are told for the result."""
+    scene = sight.scene
+    if verb == REPORT:
+        return scene.unreported >= 0
+    if policy and is_waited_for(scene):
+        return False
+    if verb == REFUSE:
+        return may_be_refused(sight) if policy else scene.wish >= 0 or scene.question >= 0
+    if verb == MORE:
+        return True
+    return _fits_answer(sight, policy, verb - TELL, draft)
+
+
+@kernel
+def is_waited_for(scene: Scene) -> bool:
+    """Whether the customer waits for what they said yes to, or to hear that it is done."""
+    return scene.yes > 0 or scene.unreported >= 0
+
+
+@kernel
+def _fits_answer(sight: Sight, policy: bool, question: int, draft: Draft) -> bool:
+    """Whether an answer follows from what was shown; with `policy` only while some question is open."""
+    scene = sight.scene
+    if not scene.profile or (policy and not _is_answer_asked_for(scene.question, question)):
+        return False
+    if question in (ASKS_GIFT_CARDS, ASKS_CERTIFICATES):
+        return True
+    if question == ASKS_TRIPS:
+        return not policy or _are_all_seen(scene)
+    for place in range(MAX_TRIPS):
+        if (
+            may_be(draft.trip, place)
+            and scene.trip_seen[place]
+            and _has_answer(sight, question, place, draft)
+        ):
+            return True
+    return False
+
+
+@kernel
+def _is_answer_asked_for(asked: int, question: int) -> bool:
+    """Whether a question is about the same as another one: cards, all reservations, or one of them."""
+    if asked in (ASKS_GIFT_CARDS, ASKS_CERTIFICATES):
+        return question in (ASKS_GIFT_CARDS, ASKS_CERTIFICATES)
+    if asked < 0 or question in (ASKS_GIFT_CARDS, ASKS_CERTIFICATES):
+        return False
+    return (asked == ASKS_TRIPS) == (question == ASKS_TRIPS)
+
+
+@kernel
+def _are_all_seen(scene: Scene) -> bool:
+    for place in range(MAX_TRIPS):
+        if scene.trip_code[place] >= 0 and not scene.trip_seen[place]:
+            return False
+    return True
+
+
+@kernel
+def _has_answer(sight: Sight, question: int, place: int, draft: Draft) -> bool:
+    """Whether a question about a reservation that was shown has an answer."""
+    if question == ASKS_UPGRADE:
+        for cabin in range(CABIN_COUNT):
+            if may_be(draft.cabin, cabin) and upgrade_cost(sight, place, cabin) > 0:
+                return True
+        return False
+    if question == ASKS_BAGS:
+        return sight.wanted.more_bags >= 0
+    return question in (ASKS_PAID, ASKS_FREE_BAGS) or sight.trips[place].segments == 1
+
+
+# --- Writing
+
+
+@kernel
+def _fits_call(sight: Sight, policy: bool, draft: Draft) -> bool:
+    """With `policy` just what the customer said yes to."""
+    if policy:
+        return sight.scene.yes > 0 and agrees(draft, sight.proposed)
+    return fits_write(sight, False, draft)
+
+
+@kernel
+def _fits_proposal(sight: Sight, policy: bool, draft: Draft) -> bool:
+    """With `policy` not of a write that the customer just said yes to."""
+    if policy and sight.scene.yes and draft.tool == sight.proposed.tool:
+        return False
+    return fits_write(sight, policy, draft)
+
+
+@kernel
+def agrees(draft: Draft, other: Draft) -> bool:
+    """Whether all that is chosen in a draft is so in the other one, too."""
+    if draft.tool != other.tool:
+        return False
+    for number in range(OWN):
+        if not may_be(draft.flights[number], other.flights[number]):
+            return False
+    for number in range(MAX_PEOPLE):
+        if not may_be(draft.people[number], other.people[number]):
+            return False
+    for number in range(MAX_PAID):
+        if not may_be(draft.methods[number], other.methods[number]):
+            return False
+    route = may_be(draft.origin, other.origin) and may_be(draft.destination, other.destination)
+    kind = may_be(draft.round_trip, other.round_trip) and may_be(draft.cabin, other.cabin)
+    rest = may_be(draft.method, other.method) and may_be(draft.insurance, other.insurance)
+    return route and kind and rest and may_be(draft.trip, other.trip) and may_be(draft.claim, other.claim)

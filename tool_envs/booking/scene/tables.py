@@ -1,0 +1,348 @@
+"""What was shown as arrays. Kernels, as in `sight`: each fills one table, which is all zero before.
+
+Places in tables stand for entities: a reservation by its place in the profile, a payment method by its
+number, an airport or a day by its code, a flight by its row among the flights to choose from: first the way
+there and the way back of the reservation at hand, as they are, then what searches found.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from tool_envs.booking.dates import DAYS
+from tool_envs.booking.rows import (
+    CABINS,
+    DAY,
+    MAX_METHODS,
+    MAX_SEGMENTS,
+    MEMBERSHIPS,
+    METHOD_KINDS,
+    STATUSES,
+)
+from tool_envs.booking.scene.payments import is_method_meant, is_method_named
+from tool_envs.booking.scene.reasons import due, is_cancellable, is_new
+from tool_envs.booking.scene.sight import (
+    BACK,
+    BEST,
+    CABIN_COUNT,
+    DEMANDS,
+    MAX_FLIGHTS,
+    MAX_LEGS,
+    MAX_OFFERS,
+    MAX_PEOPLE,
+    MAX_TRIPS,
+    MOVES,
+    OWN,
+    PLACES,
+    QUESTIONS,
+    REASONS_TOLD,
+    SLOTS,
+    THERE,
+    UNKNOWN,
+    WISHES,
+    WRITE_TOOLS,
+    Sight,
+)
+from tool_envs.booking.scene.ways import (
+    SEARCHES,
+    cabin_at_hand,
+    fare,
+    has_room,
+    is_called_off,
+    is_cheap_enough,
+    is_delayed,
+    is_early_enough,
+    is_late_enough,
+    is_named,
+    is_on_route,
+    is_to_search,
+    is_under_way,
+    is_wanted,
+    party,
+    seen_at_hand,
+    side_of,
+    wanted_search,
+    way,
+)
+from tool_envs.rows import kernel
+
+Out: TypeAlias = Any
+"""An array, or a row of one, of numpy: what compiled code can write to by index."""
+
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "conversation": (
+        *("profile shown", "a balance moved since", "told user_id", "last call refused"),
+        *(f"does not know {slot}" for slot in SLOTS),
+        *(f"says {move}" for move in MOVES),
+        *(f"wants {wish}" for wish in WISHES),
+        *(f"asks for {question}" for question in QUESTIONS),
+        *(f"because of {reason}" for reason in REASONS_TOLD),
+        *(f"wants {cabin}" for cabin in CABINS),
+        *("without insurance", "with insurance"),
+        *(f"wants the {best} flight" for best in BEST),
+        *("with one stop", "leaves after", "arrives before", "costs at most", "flights named"),
+        *("reservation named by id", "reservation named by route", "route told", "way back told"),
+        *("payment method named", "several payment methods named", "people named", "number of bags told"),
+        *("a search is to be made", "some flight there is wanted", "some flight back is wanted"),
+        *MEMBERSHIPS,
+        *(f"yes to {tool}" for tool in WRITE_TOOLS),
+        *(f"proposed {tool}" for tool in WRITE_TOOLS),
+        *(f"{tool} to be reported" for tool in WRITE_TOOLS),
+        *(f"demands {demand}" for demand in DEMANDS),
+    ),
+    "reservations": (
+        *("listed", "shown", "named by id", "named by route", "shown last", "cancelled", "round trip"),
+        *CABINS,
+        *("insured", "new", "some flight left", "some flight called off", "some flight delayed"),
+        *("may be cancelled", "compensation due", "fewer bags than told", "one flight", "proposed"),
+    ),
+    "flights": (
+        *("shown", "own", "one stop", "way there", "way back", "enough seats", "late enough"),
+        *("early enough", "cheap enough", "wanted", "proposed"),
+    ),
+    "times": ("departs", "arrives", "fare"),
+    "legs": ("shown", *STATUSES, "price known"),
+    "methods": (
+        *("shown", *METHOD_KINDS, "named", "named first", "named second", "named third"),
+        *("holds something", "proposed"),
+    ),
+    "balances": ("balance",),
+    "people": ("shown", "named", "not any more", "flies already", "proposed"),
+    "airports": ("trip begins", "trip ends", "search begins", "search ends"),
+    "days": ("way there", "way back", "search"),
+    "party": ("people", "bags", "more bags"),
+}
+"""Name of a table -> what stands along its last axis."""
+
+_ROWS: Final[Mapping[str, tuple[int, ...]]] = {
+    "conversation": (),
+    "reservations": (MAX_TRIPS,),
+    "flights": (MAX_FLIGHTS,),
+    "times": (MAX_FLIGHTS,),
+    "legs": (MAX_SEGMENTS,),
+    "methods": (MAX_METHODS,),
+    "balances": (MAX_METHODS,),
+    "people": (MAX_PEOPLE,),
+    "airports": (PLACES,),
+    "days": (DAYS,),
+    "party": (),
+}
+_AMOUNTS = ("times", "balances", "party")
+SHAPES: Final[Mapping[str, tuple[tuple[int, ...], Literal["int8", "float32"]]]] = {
+    name: ((*rows, len(FIELDS[name])), "float32" if name in _AMOUNTS else "int8")
+    for name, rows in _ROWS.items()
+}
+"""Name of a table -> its shape and dtype."""
+
+_MOST_FARE: Final = 200_000
+_MOST_BALANCE: Final = 100_000
+"""In cents: what is shown as 1.0, as everything above is."""
+_MOST_BAGS: Final = 20
+
+
+@kernel
+def fill_conversation(sight: Sight, out: Out) -> None:
+    """What was told, and where the conversation stands."""
+    scene, wanted = sight.scene, sight.wanted
+    out[0], out[1], out[2], out[3] = scene.profile, scene.stale, scene.user, scene.refused
+    at = put_all(out, 4, scene.unknown, len(SLOTS))
+    for move in range(len(MOVES)):
+        out[at + move] = scene.moves >> move & 1
+    at = put_one(out, at + len(MOVES), scene.wish, len(WISHES))
+    at = put_one(out, at, scene.question, len(QUESTIONS))
+    at = put_one(out, at, wanted.reason, len(REASONS_TOLD))
+    at = put_one(out, at, wanted.cabin, CABIN_COUNT)
+    at = put_one(out, at, wanted.insurance, 2)
+    at = put_one(out, at, wanted.best, len(BEST))
+    out[at], out[at + 1], out[at + 2] = (
+        wanted.stops == 1,
+        wanted.leaves_after >= 0,
+        wanted.arrives_before >= 0,
+    )
+    out[at + 3], out[at + 4] = wanted.at_most >= 0, wanted.flights[0] >= 0
+    out[at + 5], out[at + 6] = wanted.trip >= 0, wanted.trip_from >= 0
+    out[at + 7], out[at + 8] = wanted.origin >= 0, wanted.days[BACK] >= 0
+    out[at + 9], out[at + 10] = wanted.methods > 0, wanted.methods > 1
+    out[at + 11], out[at + 12] = wanted.people[0] >= 0, wanted.bags >= 0
+    for number in range(SEARCHES):
+        if is_to_search(sight, number):
+            out[at + 13] = 1
+    for number in range(MAX_OFFERS):
+        offer = sight.offers[number]
+        if is_wanted(sight, offer):
+            out[at + 14 + side_of(sight, offer)] = 1
+    at = put_one(out, at + 16, sight.customer.membership if scene.profile else -1, len(MEMBERSHIPS))
+    tool = sight.proposed.tool
+    at = put_one(out, at, tool if scene.yes else -1, len(WRITE_TOOLS))
+    at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
+    at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
+    put_all(out, at, scene.demands, len(DEMANDS))
+
+
+@kernel
+def put_all(out: Out, at: int, flags: list[int], count: int) -> int:
+    """Write flags from a place on; returns the place behind them."""
+    for number in range(count):
+        out[at + number] = flags[number]
+    return at + count
+
+
+@kernel
+def put_one(out: Out, at: int, code: int, count: int) -> int:
+    """Write a code one-hot from a place on, nothing for -1; returns the place behind it."""
+    if code >= 0:
+        out[at + code] = 1
+    return at + count
+
+
+@kernel
+def scaled(amount: int, most: int) -> float:
+    """An amount as -1.0 to 1.0."""
+    return max(-1.0, min(1.0, amount / most))
+
+
+@kernel
+def is_proposed(sight: Sight, place: int) -> bool:
+    """Whether what was proposed last is about that reservation."""
+    proposed = sight.proposed
+    return proposed.tool >= 0 and place in (proposed.trip, proposed.claim)
+
+
+@kernel
+def fill_reservations(sight: Sight, out: Out) -> None:
+    """The customer's reservations."""
+    scene, wanted = sight.scene, sight.wanted
+    for place in range(MAX_TRIPS):
+        row = out[place]
+        row[0], row[1] = scene.trip_code[place] >= 0, scene.trip_seen[place]
+        row[2], row[3] = is_named(sight, place), is_on_route(sight, place)
+        row[4] = scene.shown_last == place
+        if scene.trip_seen[place]:
+            trip = sight.trips[place]
+            row[5], row[6] = trip.cancelled, trip.round_trip
+            at = put_one(row, 7, trip.cabin, CABIN_COUNT)
+            row[at], row[at + 1] = trip.insurance, is_new(trip)
+            row[at + 2], row[at + 3] = is_under_way(sight, place), is_called_off(sight, place)
+            row[at + 4], row[at + 5] = is_delayed(sight, place), is_cancellable(sight, place)
+            row[at + 6], row[at + 7] = due(sight, place) > 0, wanted.bags > trip.total_bags
+            row[at + 8] = trip.segments == 1
+        row[len(row) - 1] = is_proposed(sight, place)
+
+
+@kernel
+def fill_flights(sight: Sight, out: Out, times: Out) -> None:
+    """The flights to choose from."""
+    place, cabin = seen_at_hand(sight), cabin_at_hand(sight)
+    for number in range(MAX_FLIGHTS):
+        if number < OWN and place < 0:
+            continue
+        offer = way(sight, place, number)
+        if offer.legs == 0:
+            continue
+        row, side = out[number], side_of(sight, offer)
+        row[0], row[1], row[2] = 1, number < OWN, offer.legs == MAX_LEGS
+        row[3] = side == THERE or number == THERE
+        row[4] = side == BACK or number == BACK
+        row[5], row[6] = has_room(sight, offer), is_late_enough(sight, offer)
+        row[7], row[8] = is_early_enough(sight, offer), is_cheap_enough(sight, offer)
+        row[9] = number >= OWN and is_wanted(sight, offer)
+        row[10] = sight.proposed.tool >= 0 and number in (
+            sight.proposed.flights[THERE],
+            sight.proposed.flights[BACK],
+        )
+        midnight = offer.day[0] * DAY
+        times[number, 0] = scaled(offer.departs - midnight, DAY)
+        times[number, 1] = scaled(offer.arrives - midnight, 2 * DAY)
+        if cabin >= 0 and fare(offer, cabin) != UNKNOWN:
+            times[number, 2] = scaled(fare(offer, cabin), _MOST_FARE)
+
+
+@kernel
+def fill_legs(sight: Sight, out: Out) -> None:
+    """The flights of the reservation that was shown last."""
+    place = sight.scene.shown_last
+    at = 0
+    for side in range(OWN if place >= 0 else 0):
+        own = sight.ways[OWN * place + side]
+        for leg in range(own.legs):
+            row = out[at]
+            row[0], row[len(row) - 1] = 1, own.price[leg * CABIN_COUNT] != UNKNOWN
+            put_one(row, 1, own.status[leg], len(STATUSES))
+            at += 1
+
+
+@kernel
+def fill_methods(sight: Sight, out: Out, balances: Out) -> None:
+    """The customer's payment methods, and what they hold."""
+    customer = sight.customer
+    for method in range(customer.methods):
+        row = out[method]
+        row[0] = 1
+        at = put_one(row, 1, customer.method_kind[method], len(METHOD_KINDS))
+        row[at] = is_method_named(sight, method)
+        for place in range(3):
+            row[at + 1 + place] = is_method_meant(sight, method, place)
+        row[at + 4], row[at + 5] = customer.balance[method] > 0, is_paying(sight, method)
+        balances[method, 0] = scaled(customer.balance[method], _MOST_BALANCE)
+
+
+@kernel
+def is_paying(sight: Sight, method: int) -> bool:
+    """Whether a payment method pays for what was proposed last."""
+    proposed = sight.proposed
+    if proposed.tool < 0:
+        return False
+    for place in range(len(proposed.methods)):
+        if proposed.methods[place] == method:
+            return True
+    return proposed.method == method
+
+
+@kernel
+def fill_people(sight: Sight, out: Out) -> None:
+    """The customer, and whom they saved."""
+    scene, wanted = sight.scene, sight.wanted
+    place = seen_at_hand(sight)
+    for number in range(scene.people):
+        row = out[number]
+        row[0], row[2] = 1, scene.name[number] == wanted.instead
+        for other in range(MAX_PEOPLE):
+            if scene.name[number] == wanted.people[other]:
+                row[1] = 1
+            if sight.proposed.tool >= 0 and sight.proposed.people[other] == number:
+                row[4] = 1
+        for other in range(sight.trips[place].passengers if place >= 0 else 0):
+            if sight.trips[place].passenger[other] == number:
+                row[3] = 1
+
+
+@kernel
+def fill_airports(sight: Sight, out: Out) -> None:
+    """Where the trip of the wish begins and ends, and the searches that are to be made for it."""
+    wanted, place = sight.wanted, seen_at_hand(sight)
+    if wanted.origin >= 0:
+        out[wanted.origin, 0] = out[wanted.destination, 1] = 1
+    elif place >= 0:
+        out[sight.trips[place].origin, 0] = out[sight.trips[place].destination, 1] = 1
+    for number in range(SEARCHES):
+        if is_to_search(sight, number):
+            code = wanted_search(sight, number)
+            out[code // (DAYS * PLACES) % PLACES, 2] = out[code // DAYS % PLACES, 3] = 1
+
+
+@kernel
+def fill_days(sight: Sight, out: Out) -> None:
+    """When they want to leave, and the days of the searches that are to be made."""
+    for side in range(OWN):
+        if sight.wanted.days[side] >= 0:
+            out[sight.wanted.days[side], side] = 1
+    for number in range(SEARCHES):
+        if is_to_search(sight, number):
+            out[wanted_search(sight, number) % DAYS, 2] = 1
+
+
+@kernel
+def fill_party(sight: Sight, out: Out) -> None:
+    """How many fly, with how many bags."""
+    out[0] = scaled(party(sight), MAX_PEOPLE)
+    out[1] = scaled(max(0, sight.wanted.bags), _MOST_BAGS)
+    out[2] = scaled(max(0, sight.wanted.more_bags), _MOST_BAGS)

@@ -1,0 +1,378 @@
+"""What follows from what was shown about ways and flights: kernels, as in `sight`.
+
+Which reservation the words mean, what a way costs, which of the flights that were found are wanted, and which
+searches are still to be made for that.
+"""
+
+# ruff: noqa: SIM110 - compiled code has no generator expressions
+
+from typing import Final
+
+from tool_envs.booking.itineraries import has_left
+from tool_envs.booking.rows import (
+    BUSINESS,
+    CALLED_OFF,
+    DAY,
+    DELAYED,
+    MAX_SEGMENTS,
+    Reservation,
+)
+from tool_envs.booking.scene.sight import (
+    ANY,
+    ARRIVES_FIRST,
+    ASKS_UPGRADE,
+    BACK,
+    CABIN_COUNT,
+    CHEAPEST,
+    DIRECT,
+    FOR_FLIGHTS,
+    FOR_ONE_STOP,
+    LEAVES_FIRST,
+    MAX_OFFERS,
+    MAX_PEOPLE,
+    MAX_SEARCHED,
+    MAX_TRIPS,
+    OWN,
+    THERE,
+    UNKNOWN,
+    Offer,
+    Scene,
+    Sight,
+    Wanted,
+    search_code,
+)
+from tool_envs.rows import kernel
+
+SEARCHES: Final = OWN + MAX_SEGMENTS
+"""Most searches that a wish asks for: there and back, and one for each flight of a reservation."""
+
+
+# --- One way
+
+
+@kernel
+def way(sight: Sight, place: int, row: int) -> Offer:
+    """A row among the flights to choose from; the first ones are those of a reservation."""
+    if row < OWN:
+        return sight.ways[OWN * place + row]
+    return sight.offers[row - OWN]
+
+
+@kernel
+def fare(offer: Offer, cabin: int) -> int:
+    """Today's price of a way for one passenger, in cents, or `UNKNOWN`."""
+    amount = 0
+    for leg in range(offer.legs):
+        price = offer.price[leg * CABIN_COUNT + cabin]
+        if price == UNKNOWN:
+            return UNKNOWN
+        amount += price
+    return amount
+
+
+@kernel
+def room(offer: Offer, cabin: int) -> int:
+    """How many can be seated on all flights of a way, or `UNKNOWN`."""
+    least = offer.seats[cabin]
+    for leg in range(offer.legs):
+        seats = offer.seats[leg * CABIN_COUNT + cabin]
+        if seats == UNKNOWN:
+            return UNKNOWN
+        least = min(least, seats)
+    return least
+
+
+@kernel
+def any_status(offer: Offer, status: int) -> bool:
+    """Whether some flight of a way has a status."""
+    for leg in range(offer.legs):
+        if offer.status[leg] == status:
+            return True
+    return False
+
+
+@kernel
+def any_left(offer: Offer) -> bool:
+    """Whether some flight of a way left."""
+    for leg in range(offer.legs):
+        if has_left(offer.status[leg]):
+            return True
+    return False
+
+
+@kernel
+def is_same(offer: Offer, other: Offer) -> bool:
+    """Whether two ways are by the same flights."""
+    if offer.legs != other.legs:
+        return False
+    for leg in range(offer.legs):
+        if offer.flight[leg] != other.flight[leg] or offer.day[leg] != other.day[leg]:
+            return False
+    return True
+
+
+# --- Reservations
+
+
+@kernel
+def is_named(sight: Sight, place: int) -> bool:
+    """Whether the words of the wish name a listed reservation by its id."""
+    return sight.wanted.trip >= 0 and sight.wanted.trip == sight.scene.trip_code[place]
+
+
+@kernel
+def is_on_route(sight: Sight, place: int) -> bool:
+    """Whether a reservation was shown and goes where the words of the wish say."""
+    trip, wanted = sight.trips[place], sight.wanted
+    if wanted.trip_from < 0 or not sight.scene.trip_seen[place]:
+        return False
+    return trip.origin == wanted.trip_from and trip.destination == wanted.trip_to
+
+
+@kernel
+def trip_at_hand(sight: Sight) -> int:
+    """The place of the reservation that the words mean: by id, or by where it goes; -1: none is known."""
+    for place in range(MAX_TRIPS):
+        if is_named(sight, place):
+            return place
+    for place in range(MAX_TRIPS):
+        if is_on_route(sight, place):
+            return place
+    return -1
+
+
+@kernel
+def seen_at_hand(sight: Sight) -> int:
+    """The same, if it was shown; else -1."""
+    place = trip_at_hand(sight)
+    return place if place >= 0 and sight.scene.trip_seen[place] else -1
+
+
+@kernel
+def is_any(sight: Sight, place: int, status: int) -> bool:
+    """Whether some flight of a reservation has a status."""
+    there, back = sight.ways[OWN * place + THERE], sight.ways[OWN * place + BACK]
+    return any_status(there, status) or any_status(back, status)
+
+
+@kernel
+def is_called_off(sight: Sight, place: int) -> bool:
+    """Whether the airline cancelled a flight of a reservation."""
+    return is_any(sight, place, CALLED_OFF)
+
+
+@kernel
+def is_delayed(sight: Sight, place: int) -> bool:
+    """Whether a flight of a reservation is delayed."""
+    return is_any(sight, place, DELAYED)
+
+
+@kernel
+def is_under_way(sight: Sight, place: int) -> bool:
+    """Whether some flight of a reservation left."""
+    return any_left(sight.ways[OWN * place + THERE]) or any_left(sight.ways[OWN * place + BACK])
+
+
+@kernel
+def is_business(trip: Reservation) -> bool:
+    """Whether a reservation is in business."""
+    return trip.cabin == BUSINESS
+
+
+# --- Searches that are wanted
+
+
+@kernel
+def is_booking(wish: int) -> bool:
+    """Whether a kind of wish is for a new reservation."""
+    return 0 <= wish <= FOR_ONE_STOP
+
+
+@kernel
+def wanted_search(sight: Sight, number: int) -> int:
+    """The code of a search that the wish or question at hand asks for, or -1.
+
+    Args:
+        sight: What is known.
+        number: 0: for the way there; 1: for the way back; from 2: for a flight of the reservation.
+    """
+    scene, wanted = sight.scene, sight.wanted
+    if is_booking(scene.wish):
+        if number > BACK or wanted.origin < 0 or wanted.stops < 0 or wanted.days[number] < 0:
+            return -1
+        if number == BACK:
+            return search_code(wanted.stops, wanted.destination, wanted.origin, wanted.days[BACK])
+        return search_code(wanted.stops, wanted.origin, wanted.destination, wanted.days[THERE])
+    place = seen_at_hand(sight)
+    if place < 0:
+        return -1
+    trip = sight.trips[place]
+    if scene.wish == FOR_FLIGHTS and number == THERE and wanted.stops >= 0 and wanted.days[THERE] >= 0:
+        return search_code(wanted.stops, trip.origin, trip.destination, wanted.days[THERE])
+    if scene.question == ASKS_UPGRADE and number >= OWN:
+        return _segment_search(sight, place, number - OWN)
+    return -1
+
+
+@kernel
+def _segment_search(sight: Sight, place: int, segment: int) -> int:
+    """The search that shows what a flight of a reservation costs today, unless that is known; else -1."""
+    row, leg = THERE, segment
+    if segment >= sight.ways[OWN * place + THERE].legs:
+        row, leg = BACK, segment - sight.ways[OWN * place + THERE].legs
+    offer = sight.ways[OWN * place + row]
+    if leg >= offer.legs or offer.price[leg * CABIN_COUNT] != UNKNOWN:
+        return -1
+    start, end = offer.origin, offer.destination
+    if offer.legs > 1:
+        if leg:
+            start = offer.stop
+        else:
+            end = offer.stop
+    return search_code(DIRECT, start, end, offer.day[leg])
+
+
+@kernel
+def is_searched(scene: Scene, code: int) -> bool:
+    """Whether the answer to a search is kept in mind."""
+    for number in range(MAX_SEARCHED):
+        if scene.searched[number] == code:
+            return True
+    return False
+
+
+@kernel
+def is_to_search(sight: Sight, number: int) -> bool:
+    """Whether a search that is asked for was not made yet."""
+    code = wanted_search(sight, number)
+    return code >= 0 and not is_searched(sight.scene, code)
+
+
+# --- Flights that are wanted
+
+
+@kernel
+def people_named(wanted: Wanted) -> int:
+    """How many people the words name."""
+    count = 0
+    for number in range(MAX_PEOPLE):
+        count += wanted.people[number] >= 0
+    return count
+
+
+@kernel
+def party(sight: Sight) -> int:
+    """How many fly with the wish at hand; 0: nobody knows yet."""
+    if is_booking(sight.scene.wish):
+        return people_named(sight.wanted)
+    place = seen_at_hand(sight)
+    return sight.trips[place].passengers if place >= 0 else 0
+
+
+@kernel
+def cabin_at_hand(sight: Sight) -> int:
+    """The cabin that the words name, or else that of the reservation; -1: nobody knows yet."""
+    if sight.wanted.cabin >= 0 or is_booking(sight.scene.wish):
+        return sight.wanted.cabin
+    place = seen_at_hand(sight)
+    return sight.trips[place].cabin if place >= 0 else -1
+
+
+@kernel
+def side_of(sight: Sight, offer: Offer) -> int:
+    """Whether a way is one that is looked for there or back; -1: neither."""
+    if offer.legs == 0:
+        return -1
+    found = search_code(offer.legs - 1, offer.origin, offer.destination, offer.day[0])
+    for number in range(OWN):
+        if wanted_search(sight, number) == found:
+            return number
+    return -1
+
+
+@kernel
+def is_late_enough(sight: Sight, offer: Offer) -> bool:
+    """Whether it leaves after what the words say."""
+    after = sight.wanted.leaves_after
+    return after < 0 or offer.departs > offer.day[0] * DAY + after
+
+
+@kernel
+def is_early_enough(sight: Sight, offer: Offer) -> bool:
+    """Whether it arrives before what the words say."""
+    before = sight.wanted.arrives_before
+    return before < 0 or offer.arrives < offer.day[0] * DAY + before
+
+
+@kernel
+def is_cheap_enough(sight: Sight, offer: Offer) -> bool:
+    """Whether it costs no more for all than what the words say."""
+    most, cabin = sight.wanted.at_most, cabin_at_hand(sight)
+    return most < 0 or (cabin >= 0 and fare(offer, cabin) * party(sight) <= most)
+
+
+@kernel
+def has_room(sight: Sight, offer: Offer) -> bool:
+    """Whether all who fly can be seated in the cabin at hand."""
+    cabin = cabin_at_hand(sight)
+    return cabin >= 0 and room(offer, cabin) >= max(1, party(sight))
+
+
+@kernel
+def is_within(sight: Sight, offer: Offer) -> bool:
+    """Whether a way is within all limits that the words set, and has seats."""
+    fits = is_late_enough(sight, offer) and is_early_enough(sight, offer) and is_cheap_enough(sight, offer)
+    return fits and has_room(sight, offer)
+
+
+@kernel
+def rank(sight: Sight, offer: Offer) -> int:
+    """A number that is least for what the words call best."""
+    best = sight.wanted.best
+    if best == CHEAPEST:
+        return fare(offer, cabin_at_hand(sight))
+    if best == LEAVES_FIRST:
+        return offer.departs
+    return offer.arrives if best == ARRIVES_FIRST else -offer.departs
+
+
+@kernel
+def is_wanted(sight: Sight, offer: Offer) -> bool:
+    """Whether a way is one that the words of the wish ask for, among all that were found."""
+    side = side_of(sight, offer)
+    if side < 0 or party(sight) == 0:
+        return False
+    if sight.wanted.flights[0] >= 0:
+        return _is_flight_named(sight.wanted, offer)
+    if not is_within(sight, offer) or sight.wanted.best < 0:
+        return False
+    if sight.wanted.best == ANY:
+        return True
+    for number in range(MAX_OFFERS):
+        other = sight.offers[number]
+        is_rival = side_of(sight, other) == side and is_within(sight, other)
+        if is_rival and rank(sight, other) < rank(sight, offer):
+            return False
+    return True
+
+
+@kernel
+def is_some_wanted(sight: Sight) -> bool:
+    """Whether some way that searches found is one that the words of the wish ask for."""
+    for number in range(MAX_OFFERS):
+        if is_wanted(sight, sight.offers[number]):
+            return True
+    return False
+
+
+@kernel
+def _is_flight_named(wanted: Wanted, offer: Offer) -> bool:
+    """Whether the words name all flights of a way by their numbers."""
+    for leg in range(offer.legs):
+        named = False
+        for number in range(MAX_SEGMENTS):
+            if wanted.flights[number] == offer.flight[leg]:
+                named = True
+        if not named:
+            return False
+    return True

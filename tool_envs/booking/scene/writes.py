@@ -1,0 +1,366 @@
+"""Which writes can be made or proposed, on what was shown. Kernels, as in `sight`.
+
+`fits_write` says whether a call can come of a draft. When it is `guarded`, it is one that the tool would not
+refuse and that the rules permit, as far as that was shown: of flights that no search showed nobody knows the
+price and the seats.
+"""
+
+# ruff: noqa: SIM110 - compiled code has no generator expressions
+
+from tool_envs.booking.flights import SHORTEST_STOP
+from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reservation
+from tool_envs.booking.scene.payments import (
+    are_people,
+    booking_price,
+    count_bits,
+    least_held,
+    party_sizes,
+)
+from tool_envs.booking.scene.reasons import due, happened, is_cancellable, nonfree_bags
+from tool_envs.booking.scene.sight import (
+    BACK,
+    BAGS,
+    BOOK,
+    CABIN_COUNT,
+    CANCEL,
+    CERTIFICATE_SENT,
+    FLIGHTS,
+    FOR_COMPENSATION,
+    FOR_FLIGHTS,
+    MAX_FLIGHTS,
+    MAX_PAID,
+    MAX_PEOPLE,
+    MAX_TRIPS,
+    NONE,
+    OWN,
+    PASSENGERS,
+    THERE,
+    UNKNOWN,
+    Draft,
+    Offer,
+    Sight,
+    may_be,
+)
+from tool_envs.booking.scene.ways import any_left, fare, is_booking, is_same, is_under_way, room, side_of, way
+from tool_envs.booking.writes import (
+    guard_active,
+    guard_add_bags,
+    guard_difference,
+    guard_send_certificate,
+)
+from tool_envs.rows import kernel
+
+
+@kernel
+def fits_write(sight: Sight, guarded: bool, draft: Draft) -> bool:
+    """Whether a call can come of a draft."""
+    if not sight.scene.profile:
+        return False
+    if draft.tool == BOOK:
+        return _fits_booking(sight, draft) if guarded else _has_booking(sight, draft)
+    if draft.tool == CERTIFICATE_SENT:
+        return _fits_certificate(sight, guarded, draft)
+    for place in range(MAX_TRIPS):
+        if not may_be(draft.trip, place) or sight.scene.trip_code[place] < 0:
+            continue
+        if _fits_trip(sight, draft, place) if guarded else _has_change(sight, draft, place):
+            return True
+    return False
+
+
+# --- What can be expressed
+
+
+@kernel
+def _has_booking(sight: Sight, draft: Draft) -> bool:
+    if sight.wanted.bags < 0:
+        return False
+    for number in range(MAX_PAID):
+        if draft.methods[number] >= sight.customer.methods:
+            return False
+    return _are_rows(sight, draft, -1) and _are_in_profile(sight, draft)
+
+
+@kernel
+def _are_in_profile(sight: Sight, draft: Draft) -> bool:
+    for number in range(MAX_PEOPLE):
+        if draft.people[number] >= sight.scene.people:
+            return False
+    return True
+
+
+@kernel
+def _are_rows(sight: Sight, draft: Draft, place: int) -> bool:
+    """Whether the flights of a draft were shown, and some where they are open."""
+    if draft.flights[1] >= 0 and not _is_row(sight, place, draft.flights[1]):
+        return False
+    for row in range(MAX_FLIGHTS):
+        if may_be(draft.flights[0], row) and _is_row(sight, place, row):
+            return True
+    return False
+
+
+@kernel
+def _is_row(sight: Sight, place: int, row: int) -> bool:
+    if row < OWN and place < 0:
+        return False
+    return way(sight, place, row).legs > 0
+
+
+@kernel
+def _has_change(sight: Sight, draft: Draft, place: int) -> bool:
+    """Whether a call can be expressed that is about a reservation that is listed."""
+    if draft.tool == CANCEL:
+        return True
+    if draft.tool == PASSENGERS:
+        return _are_in_profile(sight, draft)
+    if draft.method >= sight.customer.methods:
+        return False
+    if draft.tool == FLIGHTS:
+        return _are_rows(sight, draft, place)
+    return sight.wanted.bags >= 0 and sight.scene.trip_seen[place] > 0
+
+
+# --- Bookings
+
+
+@kernel
+def _fits_booking(sight: Sight, draft: Draft) -> bool:
+    wanted = sight.wanted
+    is_round = wanted.days[BACK] >= 0
+    if (
+        not is_booking(sight.scene.wish)
+        or wanted.bags < 0
+        or wanted.origin < 0
+        or not may_be(draft.round_trip, is_round)
+    ):
+        return False
+    if not may_be(draft.origin, wanted.origin) or not may_be(draft.destination, wanted.destination):
+        return False
+    sizes = party_sizes(sight, draft)
+    least = least_held(sight, draft)
+    if sizes == 0 or least < 0:
+        return False
+    for first in range(OWN, MAX_FLIGHTS):
+        if not may_be(draft.flights[0], first) or side_of(sight, sight.offers[first - OWN]) != THERE:
+            continue
+        if not is_round:
+            if may_be(draft.flights[1], NONE) and _fits_fares(sight, draft, first, first, sizes, least):
+                return True
+            continue
+        for second in range(OWN, MAX_FLIGHTS):
+            if not may_be(draft.flights[1], second) or side_of(sight, sight.offers[second - OWN]) != BACK:
+                continue
+            is_in_time = _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN])
+            if is_in_time and _fits_fares(sight, draft, first, second, sizes, least):
+                return True
+    return False
+
+
+@kernel
+def _is_in_time(there: Offer, back: Offer) -> bool:
+    """Whether there is time enough before the way back."""
+    return back.departs - there.arrives >= SHORTEST_STOP
+
+
+@kernel
+def _fits_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int, least: int) -> bool:
+    """Whether some cabin has seats, and what the methods hold leaves something to the credit card.
+
+    Args:
+        sight: What is known.
+        draft: The choices.
+        first: Row of the way there.
+        second: Row of the way back; the same one when there is none.
+        sizes: How many may fly, as bits.
+        least: What is paid before the credit card pays the rest.
+    """
+    there, back = sight.offers[first - OWN], sight.offers[second - OWN]
+    for cabin in range(CABIN_COUNT):
+        is_told = sight.wanted.cabin in (-1, cabin)
+        if not may_be(draft.cabin, cabin) or not is_told:
+            continue
+        fares = fare(there, cabin)
+        if first != second:
+            fares += fare(back, cabin)
+        seats = min(room(there, cabin), room(back, cabin))
+        for size in range(1, min(seats, MAX_PEOPLE) + 1):
+            if sizes >> size & 1 and _fits_insurance(sight, draft, fares, cabin, size, least):
+                return True
+    return False
+
+
+@kernel
+def _fits_insurance(sight: Sight, draft: Draft, fares: int, cabin: int, size: int, least: int) -> bool:
+    for choice in range(2):
+        insured = 1 - choice
+        is_told = sight.wanted.insurance in (-1, insured)
+        if not may_be(draft.insurance, choice) or not is_told:
+            continue
+        if booking_price(sight, fares, cabin, size, insured) > least:
+            return True
+    return False
+
+
+# --- Changes
+
+
+@kernel
+def _fits_certificate(sight: Sight, guarded: bool, draft: Draft) -> bool:
+    """With the guard of reservations with the same sum only the first one, so that a sum is one draft."""
+    if guarded and (sight.scene.wish != FOR_COMPENSATION or guard_send_certificate(sight.customer)):
+        return False
+    for place in range(MAX_TRIPS):
+        if not may_be(draft.claim, place) or not sight.scene.trip_seen[place]:
+            continue
+        if _is_first_due(sight, place) if guarded else happened(sight, place) > 0:
+            return True
+    return False
+
+
+@kernel
+def _is_first_due(sight: Sight, place: int) -> bool:
+    amount = due(sight, place)
+    for earlier in range(place):
+        if sight.scene.trip_seen[earlier] and due(sight, earlier) == amount:
+            return False
+    return amount > 0
+
+
+@kernel
+def _fits_trip(sight: Sight, draft: Draft, place: int) -> bool:
+    """Whether a write about a reservation that was shown would not be refused."""
+    trip = sight.trips[place]
+    if not sight.scene.trip_seen[place] or guard_active(trip):
+        return False
+    if draft.tool == CANCEL:
+        return not is_under_way(sight, place) and is_cancellable(sight, place)
+    if draft.tool == BAGS:
+        return _fits_bags(sight, draft, place)
+    if draft.tool == FLIGHTS:
+        return _fits_flights(sight, draft, place)
+    return _fits_people(sight, draft, trip)
+
+
+@kernel
+def _fits_bags(sight: Sight, draft: Draft, place: int) -> bool:
+    trip, total = sight.trips[place], sight.wanted.bags
+    for method in range(sight.customer.methods if total >= 0 else 0):
+        nonfree = nonfree_bags(sight, place, total)
+        refused = guard_add_bags(trip, sight.customer, total, nonfree, method) != 0
+        if may_be(draft.method, method) and not refused:
+            return True
+    return False
+
+
+@kernel
+def _fits_people(sight: Sight, draft: Draft, trip: Reservation) -> bool:
+    """As many as there are, and not just those who fly already."""
+    now = 0
+    for number in range(trip.passengers):
+        if trip.passenger[number] >= 0:
+            now |= 1 << trip.passenger[number]
+    for chosen in range(1, 1 << sight.scene.people):
+        if chosen != now and count_bits(chosen) == trip.passengers and are_people(draft, chosen):
+            return True
+    return False
+
+
+@kernel
+def _fits_flights(sight: Sight, draft: Draft, place: int) -> bool:
+    trip = sight.trips[place]
+    for cabin in range(CABIN_COUNT):
+        is_other = sight.scene.wish == FOR_FLIGHTS and cabin != trip.cabin
+        if not may_be(draft.cabin, cabin) or is_other:
+            continue
+        for first in range(MAX_FLIGHTS):
+            if not may_be(draft.flights[0], first) or not _is_way(sight, place, cabin, first, THERE):
+                continue
+            if not trip.round_trip:
+                if may_be(draft.flights[1], NONE) and _fits_change(sight, draft, place, cabin, first, NONE):
+                    return True
+                continue
+            for second in range(MAX_FLIGHTS):
+                if not may_be(draft.flights[1], second) or not _is_way(sight, place, cabin, second, BACK):
+                    continue
+                is_in_time = _is_in_time(way(sight, place, first), way(sight, place, second))
+                if is_in_time and _fits_change(sight, draft, place, cabin, first, second):
+                    return True
+    return False
+
+
+@kernel
+def _is_way(sight: Sight, place: int, cabin: int, row: int, side: int) -> bool:
+    """Whether a row can be the way of a reservation on that side; what is there already is that alone."""
+    trip, offer, own = sight.trips[place], way(sight, place, row), sight.ways[OWN * place + side]
+    if offer.legs == 0 or own.legs == 0 or not _has_seats(trip, offer, cabin):
+        return False
+    if row < OWN:
+        return row == side
+    if trip.cabin == BASIC_ECONOMY or any_left(own) or is_same(offer, own):
+        return False
+    if side == THERE:
+        return offer.origin == trip.origin and offer.destination == trip.destination
+    return offer.origin == trip.destination and offer.destination == trip.origin
+
+
+@kernel
+def _is_kept(trip: Reservation, offer: Offer, leg: int, cabin: int) -> bool:
+    """Whether a flight of a way is one that a reservation has already in that cabin."""
+    if cabin != trip.cabin:
+        return False
+    for number in range(trip.segments):
+        if trip.flight[number] == offer.flight[leg] and trip.day[number] == offer.day[leg]:
+            return True
+    return False
+
+
+@kernel
+def _has_seats(trip: Reservation, offer: Offer, cabin: int) -> bool:
+    """Whether all passengers can get seats that they do not have, as far as is known."""
+    for leg in range(offer.legs):
+        if _is_kept(trip, offer, leg, cabin):
+            continue
+        seats = offer.seats[leg * CABIN_COUNT + cabin]
+        if offer.status[leg] != AVAILABLE or (seats != UNKNOWN and seats < trip.passengers):
+            return False
+    return True
+
+
+@kernel
+def _new_fares(trip: Reservation, offer: Offer, cabin: int) -> int:
+    """What a way costs each passenger, in cents, or `UNKNOWN`; what is kept costs what it did."""
+    amount = 0
+    for leg in range(offer.legs):
+        price = offer.price[leg * CABIN_COUNT + cabin]
+        for number in range(MAX_SEGMENTS):
+            is_own = trip.flight[number] == offer.flight[leg] and trip.day[number] == offer.day[leg]
+            if is_own and cabin == trip.cabin:
+                price = trip.price[number]
+        if price == UNKNOWN:
+            return UNKNOWN
+        amount += price
+    return amount
+
+
+@kernel
+def _fits_change(sight: Sight, draft: Draft, place: int, cabin: int, first: int, second: int) -> bool:
+    """Whether something changes, and some method can settle the difference."""
+    trip = sight.trips[place]
+    if cabin == trip.cabin and first < OWN and second < OWN:
+        return False
+    there = _new_fares(trip, way(sight, place, first), cabin)
+    back = 0
+    if second >= 0:
+        back = _new_fares(trip, way(sight, place, second), cabin)
+    difference = -1  # a refund: that no card is too empty for
+    if there != UNKNOWN and back != UNKNOWN:
+        difference = there + back
+        for number in range(trip.segments):
+            difference -= trip.price[number]
+        difference *= trip.passengers
+    for method in range(sight.customer.methods):
+        refused = guard_difference(trip, sight.customer, method, difference) != 0
+        if may_be(draft.method, method) and not refused:
+            return True
+    return False
