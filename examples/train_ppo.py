@@ -67,12 +67,6 @@ class Agent(nn.Module):
         parts = [part.log_softmax(-1) for part in logits.split(self.sizes, -1)]
         return torch.cat(parts, -1), self.value(hidden).squeeze(-1)
 
-    def sample(self, log_probabilities: Tensor) -> Tensor:
-        """A choice in each dimension: int64 of shape (lanes, dimensions)."""
-        noise = -torch.empty_like(log_probabilities).exponential_().log()  # Gumbel's
-        parts = (log_probabilities + noise).split(self.sizes, -1)
-        return torch.stack([part.argmax(-1) for part in parts], -1)
-
     def log_probability(self, log_probabilities: Tensor, actions: Tensor) -> Tensor:
         """Of whole actions."""
         return log_probabilities.gather(-1, actions + self.starts).sum(-1)
@@ -80,7 +74,7 @@ class Agent(nn.Module):
     @torch.no_grad()
     def choose(self, observation: dict[str, Any]) -> Tensor:
         """Plays as it has learned."""
-        return self.sample(self(*inputs(observation))[0])
+        return sample(self(*inputs(observation))[0], self.sizes)
 
 
 class Rollout(NamedTuple):
@@ -101,6 +95,13 @@ class Rollout(NamedTuple):
     counts: Tensor
 
 
+def sample(log_probabilities: Tensor, sizes: list[int]) -> Tensor:
+    """A choice in each dimension: int64 of shape (lanes, dimensions)."""
+    noise = -torch.empty_like(log_probabilities).exponential_().log()  # Gumbel's
+    parts = (log_probabilities + noise).split(sizes, -1)
+    return torch.stack([part.argmax(-1) for part in parts], -1)
+
+
 def inputs(observation: dict[str, Any]) -> tuple[Tensor, Tensor]:
     """Features and masks as a network takes them."""
     return torch.from_numpy(observation["features"]), torch.from_numpy(observation["action_mask"]).bool()
@@ -112,12 +113,16 @@ def as_actions(envs: VectorEnv[Any, Any, Any], actions: Tensor) -> Any:  # noqa:
     return (actions[:, 0] if is_single else actions).numpy()
 
 
+def sizes_of(envs: VectorEnv[Any, Any, Any]) -> list[int]:
+    """How many choices each dimension of an action has."""
+    space = envs.single_action_space
+    return [int(space.n)] if isinstance(space, gymnasium.spaces.Discrete) else space.nvec.tolist()
+
+
 def make_agent(envs: VectorEnv[Any, Any, Any], settings: Settings) -> Agent:
     """A fresh agent for an environment."""
     (features,) = envs.single_observation_space["features"].shape
-    space = envs.single_action_space
-    sizes = [space.n] if isinstance(space, gymnasium.spaces.Discrete) else space.nvec
-    return Agent(features, [int(size) for size in sizes], settings.hidden)
+    return Agent(features, sizes_of(envs), settings.hidden)
 
 
 class Collector:
@@ -135,7 +140,7 @@ class Collector:
         for _ in range(steps):
             features, masks = inputs(self.observation)
             log_probabilities, values = agent(features, masks)
-            actions = agent.sample(log_probabilities)
+            actions = sample(log_probabilities, agent.sizes)
             chosen = agent.log_probability(log_probabilities, actions)
             counts = ~self.ended
             self.observation, rewards, terminated, truncated, _ = self.envs.step(

@@ -42,7 +42,7 @@ def make_vec(num_envs, mode=AutoresetMode.SAME_STEP, **kwargs):
     return gymnasium.vector.SyncVectorEnv(makers, autoreset_mode=mode)
 
 
-def sample(space, observation):
+def sample_possible(space, observation):
     """A random possible action, of `space`."""
     mask = observation["action_mask"]
     if isinstance(space, gymnasium.spaces.MultiDiscrete):

@@ -1,6 +1,7 @@
-"""The tests of this folder import the examples."""
+"""The tests of this folder import the examples, and the benchmark of learning."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "benchmarks")]

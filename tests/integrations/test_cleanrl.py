@@ -10,11 +10,21 @@ import pytest
 pytest.importorskip("torch", reason="needs an environment of its own: make test-integrations")
 
 import torch
-from by_hand import episodes, make_vec, sample
+from by_hand import episodes, make_vec, sample_possible
 from gymnasium.vector import AutoresetMode
 from hypothesis import given
 from hypothesis import strategies as st
-from train_ppo import Agent, Collector, Rollout, Settings, advantages, make_agent, success_rate, train
+from train_ppo import (
+    Agent,
+    Collector,
+    Rollout,
+    Settings,
+    advantages,
+    make_agent,
+    sample,
+    success_rate,
+    train,
+)
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "train_ppo.py"
 
@@ -78,7 +88,7 @@ def test_only_what_is_possible_has_a_probability_and_they_sum_up_to_one(seed):
     masks[:, [0, 4, 6]] = True
 
     log_probabilities, _ = agent(torch.randn(7, 3), masks)
-    actions = agent.sample(log_probabilities)
+    actions = sample(log_probabilities, agent.sizes)
 
     for part, mask in zip(log_probabilities.split([4, 2, 5], -1), masks.split([4, 2, 5], -1), strict=True):
         assert torch.equal(part.exp() > 0, mask)
@@ -93,10 +103,9 @@ def test_only_what_is_possible_has_a_probability_and_they_sum_up_to_one(seed):
 
 def test_it_samples_as_often_as_it_says():
     torch.manual_seed(0)
-    agent = Agent(features=1, sizes=[3], hidden=4)
     probabilities = torch.tensor([0.6, 0.1, 0.3])
 
-    actions = agent.sample(probabilities.log().expand(20_000, 3))
+    actions = sample(probabilities.log().expand(20_000, 3), [3])
 
     shares = actions[:, 0].bincount(minlength=3) / 20_000
     assert torch.allclose(shares, probabilities, atol=0.015)  # 4 standard deviations
@@ -110,7 +119,7 @@ def test_success_counts_the_first_episodes_of_each_lane():
 
     def choose(observation):
         each = [{name: values[lane] for name, values in observation.items()} for lane in range(lanes)]
-        taken.append([sample(envs.single_action_space, one) for one in each])
+        taken.append([sample_possible(envs.single_action_space, one) for one in each])
         return torch.tensor(taken[-1])[:, None]
 
     rate = success_rate(envs, choose, count, seed=3)

@@ -12,7 +12,7 @@ pytest.importorskip("sb3_contrib", reason="needs an environment of its own: make
 
 import gymnasium
 import torch
-from by_hand import episodes, make_vec, sample
+from by_hand import episodes, make_vec, sample_possible
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -48,7 +48,7 @@ def random_steps(venv, count):
     venv.action_space.seed(0)
     for _ in range(count):
         each = [{name: values[lane] for name, values in observations.items()} for lane in range(LANES)]
-        actions = np.array([sample(venv.action_space, observation) for observation in each])
+        actions = np.array([sample_possible(venv.action_space, observation) for observation in each])
         observations, *rest = venv.step(actions)
         yield actions, observations, *rest
 
