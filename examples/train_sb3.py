@@ -3,7 +3,6 @@
 import sys
 
 import gymnasium
-from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecMonitor
@@ -11,13 +10,14 @@ from stable_baselines3.common.vec_env import VecMonitor
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.integrations.sb3 import GymnasiumVecEnv
 
-ENVS = {"id": "tool_envs/RetailArray-v0", "num_envs": 64, "difficulty": 1, "observation": "features"}
-MODE = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": AutoresetMode.SAME_STEP}}
-train, test = (
-    VecMonitor(GymnasiumVecEnv(gymnasium.make_vec(split=split, **ENVS, **MODE)))
-    for split in ("train", "test")
-)
-model = MaskablePPO("MultiInputPolicy", train, n_steps=32, batch_size=512, n_epochs=4, verbose=1)
+
+def make(split: str) -> VecMonitor:
+    """Many episodes at once, as Stable-Baselines3 takes them."""
+    kind = {"difficulty": 1, "observation": "features", "split": split, "autoreset_mode": "SameStep"}
+    return VecMonitor(GymnasiumVecEnv(gymnasium.make_vec("tool_envs/RetailArray-v0", num_envs=256, **kind)))
+
+
+model = MaskablePPO("MultiInputPolicy", make("train"), n_steps=32, batch_size=2048, n_epochs=4, verbose=1)
 model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)
-success, _ = evaluate_policy(model, test, n_eval_episodes=256, deterministic=False)
+success, _ = evaluate_policy(model, make("test"), n_eval_episodes=256, deterministic=False)
 print(f"held-out tasks: success {success:.3f}")

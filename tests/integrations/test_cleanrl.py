@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("torch", reason="needs an environment of its own: make test-integrations")
 
+import gymnasium
 import torch
-from by_hand import episodes, make_vec, sample_possible
+from by_hand import ENV_ID, episodes, make_vec, sample_possible
 from gymnasium.vector import AutoresetMode
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +63,21 @@ def test_what_it_learns_from_is_what_stepping_by_hand_gives(form):
     assert ends > LANES
     # A step that begins an episode, and that alone, follows an end.
     assert torch.equal(~rollout.counts[1:], rollout.ended[:-1])
+
+
+def test_the_compiled_stepper_gives_it_the_same():
+    kind = {"max_steps": SHORT, "difficulty": 1, "pool_size": 64}
+    compiled = gymnasium.make_vec(ENV_ID, num_envs=LANES, observation="features", **kind)
+
+    rollouts = []
+    for envs in (compiled, make(**kind)):
+        torch.manual_seed(0)
+        rollouts.append(Collector(envs, seed=5).collect(make_agent(envs, Settings()), 60))
+
+    (one, one_last), (other, other_last) = rollouts
+    for mine, its in zip((*one, one_last), (*other, other_last), strict=True):
+        assert torch.equal(mine, its)
+    assert one.ended.any()
 
 
 @given(st.integers(0, 10_000), st.integers(1, 12))

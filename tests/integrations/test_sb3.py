@@ -12,7 +12,7 @@ pytest.importorskip("sb3_contrib", reason="needs an environment of its own: make
 
 import gymnasium
 import torch
-from by_hand import episodes, make_vec, sample_possible
+from by_hand import ENV_ID, episodes, make_vec, sample_possible
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -81,6 +81,21 @@ def test_a_lane_is_the_environment_stepped_by_hand(variant, max_steps):
                 assert infos[lane] == {}
                 np.testing.assert_equal({name: values[lane] for name, values in after.items()}, last)
     assert ends > LANES
+
+
+def test_the_compiled_stepper_gives_it_the_same():
+    kind = {"max_steps": SHORT, "difficulty": 1, "pool_size": 64, "observation": "features"}
+    compiled = gymnasium.make_vec(ENV_ID, num_envs=LANES, autoreset_mode="SameStep", **kind)
+    both = [GymnasiumVecEnv(envs) for envs in (compiled, make_vec(LANES, **kind))]
+    for venv in both:
+        venv.seed(3)
+
+    steps = [list(random_steps(venv, 60)) for venv in both]
+
+    for one, other in zip(*steps, strict=True):
+        np.testing.assert_equal(one, other)
+    np.testing.assert_equal(both[0].reset_infos, both[1].reset_infos)
+    assert any(dones.any() for *_, dones, _ in steps[0])
 
 
 def test_some_episodes_are_cut_short_and_some_are_not():
