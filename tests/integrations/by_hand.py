@@ -50,14 +50,16 @@ def sample_possible(space, observation):
     return space.sample(mask=mask)
 
 
-def episodes(seed, actions, **kwargs):
-    """Steps one environment through `actions`, one episode after the other.
+def episodes(seed, actions, skipped=0, **kwargs):
+    """Steps one environment through `actions`, one episode after the other; the first ones may be skipped.
 
     Gives for each action the observation before it, the action, reward, terminated, truncated, and the
     observation after it, which is the last of its episode where that ends.
     """
     env = make(**kwargs)
     observation, _ = env.reset(seed=seed)
+    for _ in range(skipped):
+        observation, _ = env.reset()
     for action in actions:
         before = observation
         observation, reward, terminated, truncated, _ = env.step(action)
