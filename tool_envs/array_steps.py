@@ -4,15 +4,16 @@ It is what `tool_envs.arrays.env` does with a `SceneView`, for a domain whose ep
 domain's part of it comes as functions, its *moves*:
 
 * `begin(lane, tool)`: an action is begun; `tool` is the write that it calls or proposes, or -1;
-* `allow_verbs(lane, store, policy, codes, tools, out)`: which verbs are allowed; writes 1 or 0 for each;
+* `allow_verbs(lane, store, policy, codes, out)`: which verbs are allowed; writes 1 or 0 for each;
 * `allow_choices(lane, store, policy, code, role, place, width, out)`: which choices of the next slot are;
 * `allow_anywhere(lane, store, policy, code, tool, role, place, width, room, out)`: which choices of a slot
   some allowed action of a verb has; `room` is room for a mask;
 * `choose(lane, store, role, place, choice)`: a choice is made, -1 for none; False: there is no such row;
 * `fits(lane, store, code)`: whether an action that can be expressed can come of the choices so far;
-* `act(lane, errand, store, code, work)`: the action is carried out; True when it ends the episode, and then
-  `lane.reward` is its reward;
-* `show(lane, store, out)`: fills the tables of an observation, which are all zero before.
+* `act(lane, errand, store, code, work)`: the action is carried out; answers bits: `ENDED` when it ends the
+  episode, and then `lane.reward` is its reward; `OPENED` when other choices may be allowed now; and above
+  `TABLES` a bit for each part of the observation that may look different now;
+* `show(lane, store, out, changed)`: makes the tables of those parts anew.
 
 `lane`, `errand`, `store` and `work` are the domain's rows: an episode, its task, what never changes, and room
 to work in. `code`, `role` and `place` are what it knows verbs and slots by.
@@ -27,6 +28,13 @@ from tool_envs.task import Task
 
 MAX_SLOTS: Final = 16
 """Most slots of one verb."""
+
+ENDED: Final = 1
+OPENED: Final = 2
+TABLES: Final = 2
+"""Place of the first of a domain's own bits in what `act` answers."""
+ALL_CHANGED: Final = -1
+"""All bits."""
 
 Move: TypeAlias = Callable[..., Any]
 """A function of a domain."""
@@ -44,7 +52,7 @@ class SlotForm(Row):
         choices: How many indexes: one more where there is "no more".
         needs: Number of the slot before without which there is none, or -1.
         source: In the form `sequential`: index of its first choice.
-        start: Among the choices of all slots: index of its first one.
+        start: In the form `sequential`: its first field in `partial`, or -1; in `multidiscrete`: of the mask.
         dimension: In the form `multidiscrete`: which it is.
     """
 
@@ -64,12 +72,14 @@ class VerbForm(Row):
     Attributes:
         code: What the domain knows it by.
         tool: The write that it calls or proposes, or -1.
+        field: Its field in `partial`, or -1.
         count: How many slots it has.
         slots: They; those behind `count` mean nothing.
     """
 
     code: Small
     tool: Small
+    field: Small
     count: Small
     slots: Annotated[list[SlotForm], MAX_SLOTS]
 
@@ -99,7 +109,9 @@ class Play(Row):
         steps: Actions carried out.
         choices: Choices taken.
         invalid: 1 when the last one was not possible.
-        over: 1 when the episode has ended.
+        reward: Of the last one.
+        terminated: 1 when it ended the episode.
+        truncated: 1 when there were too many.
     """
 
     slot: int
@@ -109,7 +121,42 @@ class Play(Row):
     steps: int
     choices: int
     invalid: Small
-    over: Small
+    reward: Small
+    terminated: Small
+    truncated: Small
+
+
+class Moves(NamedTuple):
+    """A domain's functions; see the module."""
+
+    begin: Move
+    allow_verbs: Move
+    allow_choices: Move
+    allow_anywhere: Move
+    choose: Move
+    fits: Move
+    act: Move
+    show: Move
+
+
+class Table(Protocol):
+    """A layout, as kernels need it: one record, since it has as many verbs and slots as the layout has.
+
+    Attributes:
+        codes: Of all verbs, int16.
+        tools: Likewise.
+        verbs: All verbs.
+        slots: All slots, each once.
+        one: Room for a mask of a slot, int8.
+        some: Likewise.
+    """
+
+    codes: Any
+    tools: Any
+    verbs: Any
+    slots: Any
+    one: Any
+    some: Any
 
 
 @kernel
@@ -117,37 +164,36 @@ def begin_play(play: Play, slot: int) -> None:
     """An episode with the task in that place of the pool begins."""
     play.slot = slot
     play.verb = -1
-    play.count = play.steps = play.choices = play.invalid = play.over = 0
+    play.count = play.steps = play.choices = play.invalid = 0
+    play.reward = play.terminated = play.truncated = 0
 
 
 # --- One choice at a time
 
 
 @kernel
-def take_choice(
-    begin: Move, choose: Move, verbs: Sequence[VerbForm], play: Play, lane: Row, store: Row, choice: int
-) -> bool:
+def take_choice(moves: Moves, table: Table, play: Play, lane: Row, store: Row, choice: int) -> bool:
     """Take a choice that the mask allows; True when all choices of an action are made."""
     if play.verb < 0:
         play.verb, play.count = choice, 0
-        begin(lane, verbs[choice].tool)
+        moves.begin(lane, table.tools[choice])
     else:
-        slot = verbs[play.verb].slots[play.count]
-        _choose(choose, slot, play, lane, store, choice - slot.source)
-    skip_slots(choose, verbs[play.verb], play, lane, store)
-    return play.count == verbs[play.verb].count
+        slot = table.verbs[play.verb].slots[play.count]
+        _choose(moves, slot, play, lane, store, choice - slot.source)
+    _skip_slots(moves, table.verbs[play.verb], play, lane, store)
+    return play.count == table.verbs[play.verb].count
 
 
 @kernel
-def _choose(choose: Move, slot: SlotForm, play: Play, lane: Row, store: Row, choice: int) -> bool:
+def _choose(moves: Moves, slot: SlotForm, play: Play, lane: Row, store: Row, choice: int) -> bool:
     """Make a choice in the next slot; False: there is no such row."""
     play.chosen[play.count] = choice
     play.count += 1
-    return choose(lane, store, slot.role, slot.place, choice if choice < slot.width else -1)
+    return moves.choose(lane, store, slot.role, slot.place, choice if choice < slot.width else -1)
 
 
 @kernel
-def skip_slots(choose: Move, verb: VerbForm, play: Play, lane: Row, store: Row) -> None:
+def _skip_slots(moves: Moves, verb: VerbForm, play: Play, lane: Row, store: Row) -> None:
     """Pass over the slots that there is nothing to choose for."""
     while play.count < verb.count:
         slot = verb.slots[play.count]
@@ -158,41 +204,30 @@ def skip_slots(choose: Move, verb: VerbForm, play: Play, lane: Row, store: Row) 
             return
         play.chosen[play.count] = SKIPPED
         play.count += 1
-        choose(lane, store, slot.role, slot.place, -1)
+        moves.choose(lane, store, slot.role, slot.place, -1)
 
 
 @kernel
-def mask_next(
-    allow_verbs: Move,
-    allow_choices: Move,
-    verbs: Sequence[VerbForm],
-    codes: Sequence[int],
-    tools: Sequence[int],
-    rules: Rules,
-    play: Play,
-    lane: Row,
-    store: Row,
-    mask: Out,
-) -> None:
+def mask_next(moves: Moves, table: Table, rules: Rules, play: Play, lane: Row, store: Row, mask: Out) -> None:
     """The mask of the form `sequential`, which is all zero before."""
     if play.verb < 0:
-        allow_verbs(lane, store, rules.policy, codes, tools, mask[: len(codes)])
+        moves.allow_verbs(lane, store, rules.policy, table.codes, mask)
         return
-    verb = verbs[play.verb]
+    verb = table.verbs[play.verb]
     slot = verb.slots[play.count]
     out = mask[slot.source : slot.source + slot.choices]
-    allow_choices(lane, store, rules.policy, verb.code, slot.role, slot.place, slot.width, out)
+    moves.allow_choices(lane, store, rules.policy, verb.code, slot.role, slot.place, slot.width, out)
 
 
 @kernel
-def show_partial(verbs: Sequence[VerbForm], play: Play, out: Out) -> None:
+def show_partial(table: Table, play: Play, out: Out) -> None:
     """One-hot the choices of an action that is half made; all is zero before."""
     if play.verb < 0:
         return
-    out[play.verb] = 1
+    out[table.verbs[play.verb].field] = 1
     for number in range(play.count):
         if play.chosen[number] != SKIPPED:
-            out[verbs[play.verb].slots[number].start + play.chosen[number]] = 1
+            out[table.verbs[play.verb].slots[number].start + play.chosen[number]] = 1
 
 
 # --- A whole action at a time
@@ -200,106 +235,68 @@ def show_partial(verbs: Sequence[VerbForm], play: Play, out: Out) -> None:
 
 @kernel
 def take_action(
-    begin: Move,
-    choose: Move,
-    fits: Move,
-    verbs: Sequence[VerbForm],
-    play: Play,
-    lane: Row,
-    store: Row,
-    mask: Out,
-    action: Sequence[int],
+    moves: Moves, table: Table, play: Play, lane: Row, store: Row, mask: Out, action: Sequence[int]
 ) -> bool:
     """Take all choices of an action; False when the mask forbids one or they cannot be expressed together."""
     if not mask[action[0]]:
         return False
-    verb = verbs[action[0]]
-    begin(lane, verb.tool)
+    verb = table.verbs[action[0]]
+    moves.begin(lane, verb.tool)
     play.count = 0
-    skip_slots(choose, verb, play, lane, store)
+    _skip_slots(moves, verb, play, lane, store)
     while play.count < verb.count:
         slot = verb.slots[play.count]
         choice = action[slot.dimension]
         if not mask[slot.start + choice]:
             return False
-        if not _choose(choose, slot, play, lane, store, choice) or not fits(lane, store, verb.code):
+        if not _choose(moves, slot, play, lane, store, choice) or not moves.fits(lane, store, verb.code):
             return False
-        skip_slots(choose, verb, play, lane, store)
+        _skip_slots(moves, verb, play, lane, store)
     play.verb = action[0]
     return True
 
 
 @kernel
-def mask_anywhere(
-    allow_verbs: Move,
-    allow_anywhere: Move,
-    verbs: Sequence[VerbForm],
-    codes: Sequence[int],
-    tools: Sequence[int],
-    slots: Sequence[SlotForm],
-    rules: Rules,
-    lane: Row,
-    store: Row,
-    rooms: Out,
-    mask: Out,
-) -> None:
-    """The mask of the form `multidiscrete`, which is all zero before.
-
-    Args:
-        allow_verbs: See the module.
-        allow_anywhere: See the module.
-        verbs: All of them.
-        codes: Of the verbs.
-        tools: Of the verbs.
-        slots: All slots, each once.
-        rules: What holds.
-        lane: The episode.
-        store: What never changes.
-        rooms: Room for two masks.
-        mask: It is written here.
-    """
-    allow_verbs(lane, store, rules.policy, codes, tools, mask[: len(codes)])
-    for number in range(len(codes)):
-        if not mask[number]:
-            continue
-        verb = verbs[number]
-        for place in range(verb.count):
-            slot = verb.slots[place]
-            room, out = rooms[0, : slot.choices], rooms[1, : slot.choices]
-            for choice in range(slot.choices):
-                out[choice] = 0
-            allow_anywhere(
-                lane,
-                store,
-                rules.policy,
-                verb.code,
-                verb.tool,
-                slot.role,
-                slot.place,
-                slot.width,
-                room,
-                out,
-            )
-            for choice in range(slot.choices):
-                mask[slot.start + choice] |= out[choice]
-    for number in range(len(slots)):
-        slot = slots[number]
+def mask_anywhere(moves: Moves, table: Table, rules: Rules, lane: Row, store: Row, mask: Out) -> None:
+    """The mask of the form `multidiscrete`, which is all zero before."""
+    moves.allow_verbs(lane, store, rules.policy, table.codes, mask)
+    for number in range(len(table.codes)):
+        if mask[number]:
+            _mask_slots(moves, table, table.verbs[number], rules, lane, store, mask)
+    for number in range(len(table.slots)):
+        slot = table.slots[number]
         some = False
-        for choice in range(slot.choices):
-            some = some or mask[slot.start + choice] > 0
+        for choice in range(slot.start, slot.start + slot.choices):
+            some = some or mask[choice] > 0
         if not some:
             mask[slot.start] = 1
+
+
+@kernel
+def _mask_slots(
+    moves: Moves, table: Table, verb: VerbForm, rules: Rules, lane: Row, store: Row, mask: Out
+) -> None:
+    """Add what some allowed action of a verb has in its slots."""
+    for number in range(verb.count):
+        slot = verb.slots[number]
+        one, some = table.one[: slot.choices], table.some[: slot.choices]
+        clear(some)
+        moves.allow_anywhere(
+            lane, store, rules.policy, verb.code, verb.tool, slot.role, slot.place, slot.width, one, some
+        )
+        for choice in range(slot.choices):
+            mask[slot.start + choice] |= some[choice]
 
 
 # --- After it
 
 
 @kernel
-def show_rest(rules: Rules, play: Play, invalid: Out, left: Out) -> None:
+def show_rest(rules: Rules, play: Play, seen: Out) -> None:
     """What observations have beside the domain's tables, the mask and a partial action."""
-    invalid[0] = play.invalid
-    left[0] = 1 - play.steps / rules.max_steps
-    left[1] = 1 - play.choices / rules.max_choices
+    seen.invalid[0] = play.invalid
+    seen.left[0] = 1 - play.steps / rules.max_steps
+    seen.left[1] = 1 - play.choices / rules.max_choices
 
 
 @kernel
@@ -307,6 +304,14 @@ def clear(out: MutableSequence[int]) -> None:
     """Fill with 0."""
     for place in range(len(out)):
         out[place] = 0
+
+
+@kernel
+def clear_rows(out: Any) -> None:  # noqa: ANN401 - an array of two axes
+    """Fill a table with 0."""
+    for row in range(out.shape[0]):
+        for place in range(out.shape[1]):
+            out[row, place] = 0
 
 
 @kernel
@@ -340,112 +345,89 @@ class Lanes(NamedTuple):
 
     Attributes:
         plays: `Play`, one for each lane.
+        play: One `Play` more.
         lanes: The domain's rows, likewise.
         seen: Observations, likewise: the tables, `invalid`, `left`, in the form `sequential` `partial`, and
             `action_mask`.
-        rewards: float64, of the last step.
-        terminated: bool.
-        truncated: bool.
         work: One of the domain's rows to work in.
-        rooms: int8 (2, most choices of a slot).
         errands: The tasks of the pool.
         starts: For each of them the domain's row of an episode that is about to begin.
-        blank: One observation that is all zero.
+        firsts: For each of them the observation that it begins with.
         store: One row of what never changes.
-        rules: One row of what holds.
-        verbs: `VerbForm`, all of them.
-        slots: `SlotForm`, each once.
-        codes: The verbs' codes.
-        tools: The verbs' tools.
+        rules: One `Rules`.
+        table: One `Table`.
     """
 
     plays: Any
+    play: Any
     lanes: Any
     seen: Any
-    rewards: Any
-    terminated: Any
-    truncated: Any
     work: Any
-    rooms: Any
     errands: Any
     starts: Any
-    blank: Any
+    firsts: Any
     store: Any
     rules: Any
-    verbs: Any
-    slots: Any
-    codes: Any
-    tools: Any
-
-
-class Moves(NamedTuple):
-    """A domain's functions; see the module."""
-
-    begin: Move
-    allow_verbs: Move
-    allow_choices: Move
-    allow_anywhere: Move
-    choose: Move
-    fits: Move
-    act: Move
-    show: Move
+    table: Any
 
 
 @kernel
-def begin_lanes(
-    moves: Moves, arrays: Lanes, ids: Sequence[int], pool: Sequence[int], by_choices: bool
-) -> None:
-    """Start an episode in some lanes.
+def show_firsts(moves: Moves, arrays: Lanes, pool: Sequence[int], by_choices: bool) -> None:
+    """Make the first observation of some tasks.
 
     Args:
         moves: The domain's functions.
         arrays: All lanes.
-        ids: Numbers of the lanes.
-        pool: For each of them the place of its task.
+        pool: Places of tasks.
         by_choices: The form of actions is `sequential`.
     """
-    plays, lanes, starts = arrays.plays, arrays.lanes, arrays.starts
-    for number in range(len(ids)):
-        lane = ids[number]
-        lanes[lane] = starts[pool[number]]
-        begin_play(plays[lane], pool[number])
-        show_lane(moves, arrays, lane, by_choices)
+    starts, firsts, play = arrays.starts, arrays.firsts, arrays.play[0]
+    store, rules, table = arrays.store[0], arrays.rules[0], arrays.table[0]
+    begin_play(play, 0)
+    for number in range(len(pool)):
+        at = pool[number]
+        _show(moves, table, rules, play, starts[at], store, firsts[at], ALL_CHANGED, by_choices)
 
 
 @kernel
-def show_lane(moves: Moves, arrays: Lanes, number: int, by_choices: bool) -> None:
-    """Make the observation of a lane anew; no action is half made."""
-    arrays.seen[number] = arrays.blank[0]
-    seen, play, lane, store = arrays.seen[number], arrays.plays[number], arrays.lanes[number], arrays.store[0]
-    moves.show(lane, store, seen)
-    show_rest(arrays.rules[0], play, seen.invalid, seen.left)
-    if by_choices:
-        mask_next(
-            moves.allow_verbs,
-            moves.allow_choices,
-            arrays.verbs,
-            arrays.codes,
-            arrays.tools,
-            arrays.rules[0],
-            play,
-            lane,
-            store,
-            seen.action_mask,
-        )
-    else:
-        mask_anywhere(
-            moves.allow_verbs,
-            moves.allow_anywhere,
-            arrays.verbs,
-            arrays.codes,
-            arrays.tools,
-            arrays.slots,
-            arrays.rules[0],
-            lane,
-            store,
-            arrays.rooms,
-            seen.action_mask,
-        )
+def begin_lanes(arrays: Lanes, ids: Sequence[int], pool: Sequence[int]) -> None:
+    """Start an episode in some lanes.
+
+    Args:
+        arrays: All lanes.
+        ids: Numbers of the lanes.
+        pool: For each of them the place of its task.
+    """
+    # Taking an array out of a tuple counts references, so it is not done for each lane.
+    plays, lanes, seen, starts, firsts = arrays.plays, arrays.lanes, arrays.seen, arrays.starts, arrays.firsts
+    for number in range(len(ids)):
+        at, place = ids[number], pool[number]
+        lanes[at] = starts[place]
+        seen[at] = firsts[place]
+        begin_play(plays[at], place)
+
+
+@kernel
+def _show(
+    moves: Moves,
+    table: Table,
+    rules: Rules,
+    play: Play,
+    lane: Row,
+    store: Row,
+    seen: Out,
+    changed: int,
+    by_choices: bool,
+) -> None:
+    """Bring an observation up to date when no action is half made."""
+    moves.show(lane, store, seen, changed)
+    show_rest(rules, play, seen)
+    if changed & OPENED:
+        clear(seen.action_mask)
+        if by_choices:
+            mask_next(moves, table, rules, play, lane, store, seen.action_mask)
+        else:
+            mask_anywhere(moves, table, rules, lane, store, seen.action_mask)
 
 
 @kernel
@@ -458,36 +440,37 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
         ids: Numbers of the lanes.
         choices: For each of them one.
     """
+    plays, lanes, errands, seen = arrays.plays, arrays.lanes, arrays.errands, arrays.seen
+    store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
-        play, lane, seen = arrays.plays[at], arrays.lanes[at], arrays.seen[at]
-        store, choice = arrays.store[0], choices[number]
+        play, lane = plays[at], lanes[at]
         play.choices += 1
-        play.invalid = 1 - seen.action_mask[choice]
-        whole = not play.invalid and take_choice(
-            moves.begin, moves.choose, arrays.verbs, play, lane, store, choice
-        )
-        conclude(moves, arrays, at, whole)
+        play.invalid = 1 - seen[at].action_mask[choices[number]]
+        begun = play.verb >= 0
+        whole = not play.invalid and take_choice(moves, table, play, lane, store, choices[number])
         if whole:
-            show_lane(moves, arrays, at, True)
-            continue
-        show_rest(arrays.rules[0], play, seen.invalid, seen.left)
-        if not play.invalid:
-            clear(seen.partial)
-            clear(seen.action_mask)
-            show_partial(arrays.verbs, play, seen.partial)
-            mask_next(
-                moves.allow_verbs,
-                moves.allow_choices,
-                arrays.verbs,
-                arrays.codes,
-                arrays.tools,
-                arrays.rules[0],
-                play,
-                lane,
-                store,
-                seen.action_mask,
-            )
+            changed = _carry_out(moves, table, play, lane, errands[play.slot], store, work)
+            if begun:
+                clear(seen[at].partial)
+                changed |= OPENED
+            _show(moves, table, rules, play, lane, store, seen[at], changed, True)
+        else:
+            _show_choice(moves, table, rules, play, lane, store, seen[at])
+        _conclude(rules, play)
+
+
+@kernel
+def _show_choice(
+    moves: Moves, table: Table, rules: Rules, play: Play, lane: Row, store: Row, seen: Out
+) -> None:
+    """What is new after a choice that completed no action."""
+    show_rest(rules, play, seen)
+    if not play.invalid:
+        clear(seen.partial)
+        clear(seen.action_mask)
+        show_partial(table, play, seen.partial)
+        mask_next(moves, table, rules, play, lane, store, seen.action_mask)
 
 
 @kernel
@@ -500,43 +483,39 @@ def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -
         ids: Numbers of the lanes.
         actions: For each of them one, of shape (dimensions,).
     """
+    plays, lanes, errands, seen = arrays.plays, arrays.lanes, arrays.errands, arrays.seen
+    store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
-        play, lane, seen = arrays.plays[at], arrays.lanes[at], arrays.seen[at]
+        play, lane = plays[at], lanes[at]
         play.choices += 1
-        taken = take_action(
-            moves.begin,
-            moves.choose,
-            moves.fits,
-            arrays.verbs,
-            play,
-            lane,
-            arrays.store[0],
-            seen.action_mask,
-            actions[number],
-        )
+        taken = take_action(moves, table, play, lane, store, seen[at].action_mask, actions[number])
         play.invalid = 1 - int(taken)
-        conclude(moves, arrays, at, taken)
         if taken:
-            show_lane(moves, arrays, at, False)
+            changed = _carry_out(moves, table, play, lane, errands[play.slot], store, work)
+            _show(moves, table, rules, play, lane, store, seen[at], changed, False)
         else:
-            show_rest(arrays.rules[0], play, seen.invalid, seen.left)
+            show_rest(rules, play, seen[at])
+        _conclude(rules, play)
 
 
 @kernel
-def conclude(moves: Moves, arrays: Lanes, at: int, whole: bool) -> None:
-    """Carry the action of a lane out if all of it was chosen, and say whether the episode is over."""
-    play, lane, rules = arrays.plays[at], arrays.lanes[at], arrays.rules[0]
-    over = False
-    if whole:
-        code = arrays.verbs[play.verb].code
-        play.verb, play.count = -1, 0
-        play.steps += 1
-        over = moves.act(lane, arrays.errands[play.slot], arrays.store[0], code, arrays.work[0])
-    arrays.rewards[at] = lane.reward if over else 0.0
-    arrays.terminated[at] = over
-    arrays.truncated[at] = not over and (play.steps >= rules.max_steps or play.choices >= rules.max_choices)
-    play.over = int(over or arrays.truncated[at])
+def _carry_out(moves: Moves, table: Table, play: Play, lane: Row, errand: Row, store: Row, work: Row) -> int:
+    """Carry out an action of which all choices are made; answers what `act` does."""
+    code = table.codes[play.verb]
+    play.verb, play.count = -1, 0
+    play.steps += 1
+    changed = moves.act(lane, errand, store, code, work)
+    if changed & ENDED:
+        play.terminated, play.reward = 1, lane.reward
+    return changed
+
+
+@kernel
+def _conclude(rules: Rules, play: Play) -> None:
+    """Whether there were too many actions or choices."""
+    too_many = play.steps >= rules.max_steps or play.choices >= rules.max_choices
+    play.truncated = int(too_many and not play.terminated)
 
 
 class RowView(Protocol):
@@ -545,8 +524,8 @@ class RowView(Protocol):
     The functions are the kernels of this module with the domain's moves:
 
     ```python
-    def begin(arrays, ids, pool, by_choices):
-        begin_lanes(moves(), arrays, ids, pool, by_choices)
+    def run_choices(arrays, ids, choices):
+        array_steps.run_choices(moves(), arrays, ids, choices)
     ```
 
     Attributes:
@@ -573,8 +552,8 @@ class RowView(Protocol):
         """The role and the place of a slot."""
 
     @property
-    def begin(self) -> Callable[..., None]:
-        """`begin_lanes`, a function of a module."""
+    def show_firsts(self) -> Callable[..., None]:
+        """`show_firsts`, a function of a module."""
 
     @property
     def run_choices(self) -> Callable[..., None]:

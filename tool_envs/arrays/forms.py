@@ -36,13 +36,11 @@ class Form(abc.ABC, Generic[A]):
         space: The action space.
         names: What each index of a mask stands for.
         partial_names: What each field of `partial` stands for; empty: no action is ever half made.
-        starts: Name of a slot -> where its choices begin among all verbs and all choices of all slots.
     """
 
     space: Space[Any]
     names: tuple[str, ...]
     partial_names: tuple[str, ...]
-    starts: dict[str, int]
 
     def __init__(self, layout: Layout, level: Level) -> None:
         self.layout, self.level = layout, level
@@ -106,8 +104,12 @@ class SequentialForm(Form[int]):
     The verbs come first; then each table and each parameter with values has its own indexes, with a last one
     for "no more" where a slot of it has that. So an index means the same thing at all times.
 
+    `partial` has fields for what can stand in an action that is half made: verbs that demand a choice, and
+    the choices of slots that others follow.
+
     Attributes:
         sources: Name of a table, or of a parameter with values -> the index of its first choice.
+        fields: Name of a verb or a slot -> its first field in `partial`.
     """
 
     def __init__(self, layout: Layout, level: Level) -> None:
@@ -119,7 +121,7 @@ class SequentialForm(Form[int]):
             self.sources[source] = len(names)
             names += [f"{source} {label}" for label in widest[source].labels]
         self.names = tuple(names)
-        self.partial_names, self.starts = _all_choices(layout)
+        self.partial_names, self.fields = _halves(layout)
         self.space = Discrete(len(names))
 
     def read(self, action: object) -> int:
@@ -152,10 +154,10 @@ class SequentialForm(Form[int]):
         """As `Form.partial`: one-hot of the verb, and of the choice for each slot."""
         fields = np.zeros(len(self.partial_names), np.int8)
         if partial.verb >= 0:
-            fields[partial.verb] = 1
+            fields[self.fields[self.verb(partial).name]] = 1
             for slot, choice in zip(self.verb(partial).slots, partial.chosen, strict=False):
                 if choice != SKIPPED:
-                    fields[self.starts[slot.name] + choice] = 1
+                    fields[self.fields[slot.name] + choice] = 1
         return fields
 
     def name(self, action: int) -> str:
@@ -179,6 +181,9 @@ class MultidiscreteForm(Form[tuple[int, ...]]):
     A verb reads the dimensions of its own slots alone. The mask has for each dimension what is possible there
     in some allowed action, or index 0 where that is nothing. What is possible by itself may not be possible
     together; it is carried out all the same when it can be expressed.
+
+    Attributes:
+        starts: Name of a slot -> where its choices begin among the names.
     """
 
     partial_names = ()
@@ -275,6 +280,21 @@ def _all_choices(layout: Layout) -> tuple[tuple[str, ...], dict[str, int]]:
         starts[slot.name] = len(names)
         names += [f"{slot.name} {label}" for label in slot.labels]
     return tuple(names), starts
+
+
+def _halves(layout: Layout) -> tuple[tuple[str, ...], dict[str, int]]:
+    """What can stand in an action that is half made: the names of the fields, and where each thing begins."""
+    followed = dict.fromkeys(slot for verb in layout.verbs for slot in verb.slots[:-1])
+    names: list[str] = []
+    fields: dict[str, int] = {}
+    for verb in layout.verbs:
+        if verb.slots:
+            fields[verb.name] = len(names)
+            names.append(verb.name)
+    for slot in followed:
+        fields[slot.name] = len(names)
+        names += [f"{slot.name} {label}" for label in slot.labels]
+    return tuple(names), fields
 
 
 def _kind(action: object) -> str:

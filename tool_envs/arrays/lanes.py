@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from tool_envs.array_steps import spread
+from tool_envs.array_steps import Lanes, begin_lanes, spread
+
+
+def begin_all(arrays: Lanes, ids: Any, pool: Any) -> None:  # noqa: ANN401 - arrays
+    """As `tool_envs.array_steps.begin_lanes`."""
+    begin_lanes(arrays, ids, pool)
 
 
 def spread_all(segments: Any, small: Any, real: Any, out: Any) -> None:  # noqa: ANN401 - arrays

@@ -10,34 +10,56 @@ from gymnasium.spaces import Box
 
 from tool_envs.array_steps import MAX_SLOTS, RowView, SlotForm, VerbForm
 from tool_envs.array_view import Slot, Verb
-from tool_envs.arrays.forms import Form, SequentialForm
+from tool_envs.arrays.forms import MultidiscreteForm, SequentialForm
 from tool_envs.errors import UsageError
 
 
-def verb_forms(form: Form[Any], rows: RowView) -> list[VerbForm]:
-    """The verbs of a form of actions, as kernels need them.
+def layout_table(form: SequentialForm | MultidiscreteForm, rows: RowView) -> npt.NDArray[np.void]:
+    """A layout as an array of one `tool_envs.array_steps.Table`.
 
     Raises:
         UsageError: A verb has too many slots.
     """
-    return [_verb_form(verb, form, rows) for verb in form.layout.verbs]
+    verbs = [_verb_form(verb, form, rows) for verb in form.layout.verbs]
+    slots = [_slot_form(slot, (), form, rows) for slot in form.layout.slots]
+    widest = max([1, *(slot.choices for slot in slots)])
+    dtype = {
+        "names": ["codes", "tools", "verbs", "slots", "one", "some"],
+        "formats": [
+            ("int16", len(verbs)),
+            ("int16", len(verbs)),
+            (VerbForm.numpy_dtype(), len(verbs)),
+            (SlotForm.numpy_dtype(), len(slots)),
+            ("int8", widest),
+            ("int8", widest),
+        ],
+        "aligned": True,
+    }
+    room = [0] * widest
+    row = (
+        [verb.code for verb in verbs],
+        [verb.tool for verb in verbs],
+        [verb.values() for verb in verbs],
+        [slot.values() for slot in slots],
+        room,
+        room,
+    )
+    return np.array([row], dtype)
 
 
-def slot_forms(form: Form[Any], rows: RowView) -> list[SlotForm]:
-    """All slots, each once."""
-    return [_slot_form(slot, (), form, rows) for slot in form.layout.slots]
-
-
-def _verb_form(verb: Verb, form: Form[Any], rows: RowView) -> VerbForm:
+def _verb_form(verb: Verb, form: SequentialForm | MultidiscreteForm, rows: RowView) -> VerbForm:
     if len(verb.slots) > MAX_SLOTS:
         raise UsageError(f"{verb.name} has {len(verb.slots)} slots; at most {MAX_SLOTS} can be compiled.")
     code, tool = rows.verb(verb)
     slots = [_slot_form(slot, verb.slots, form, rows) for slot in verb.slots]
     behind = [SlotForm(0, 0, 0, 0, -1, 0, 0, 0)] * (MAX_SLOTS - len(slots))
-    return VerbForm(code, tool, len(slots), slots + behind)
+    field = form.fields.get(verb.name, -1) if isinstance(form, SequentialForm) else -1
+    return VerbForm(code, tool, field, len(slots), slots + behind)
 
 
-def _slot_form(slot: Slot, before: tuple[Slot, ...], form: Form[Any], rows: RowView) -> SlotForm:
+def _slot_form(
+    slot: Slot, before: tuple[Slot, ...], form: SequentialForm | MultidiscreteForm, rows: RowView
+) -> SlotForm:
     role, place = rows.slot(slot)
     names = [each.name for each in before]
     return SlotForm(
@@ -46,8 +68,10 @@ def _slot_form(slot: Slot, before: tuple[Slot, ...], form: Form[Any], rows: RowV
         width=slot.width,
         choices=slot.choices,
         needs=names.index(slot.needs) if slot.needs and names else -1,
-        source=form.sources[slot.source] if isinstance(form, SequentialForm) else 0,
-        start=form.starts[slot.name],
+        source=form.sources[slot.source] if isinstance(form, SequentialForm) else -1,
+        start=form.starts[slot.name]
+        if isinstance(form, MultidiscreteForm)
+        else form.fields.get(slot.name, -1),
         dimension=1 + form.layout.slots.index(slot),
     )
 

@@ -1,6 +1,6 @@
 """The array view of very many episodes at once: the compiled stepper as a `gymnasium.vector.VectorEnv`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,10 +18,10 @@ from tool_envs.array_steps import Lanes, Play, Rules
 from tool_envs.array_view import Level
 from tool_envs.arrays.compiled import compiled, saying_when_slow
 from tool_envs.arrays.env import ArrayEnv
-from tool_envs.arrays.lanes import pick_each, spread_all
+from tool_envs.arrays.lanes import begin_all, pick_each, spread_all
 from tool_envs.arrays.observations import FEATURES, Observation
 from tool_envs.arrays.pool import Pool, Records
-from tool_envs.arrays.tables import observation_dtype, record_dtype, segments_of, slot_forms, verb_forms
+from tool_envs.arrays.tables import layout_table, observation_dtype, record_dtype, segments_of
 from tool_envs.env import TASK_DRAW
 from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
 from tool_envs.rows import Row
@@ -30,6 +30,9 @@ from tool_envs.vector import as_mode
 Ids = npt.NDArray[np.int64]
 """Numbers of lanes."""
 Infos = dict[str, Any]
+_AHEAD = 4  # tasks are drawn for so many episodes at once, as a power of 2
+Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+"""Rewards, terminations, truncations."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         self.single_observation_space = self.reference.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.closed = False
+        self._compiled: dict[Any, Callable[..., None]] = {}
         self._is_endless = pool_size is None
         self._by_choices = action_form == "sequential"
         self._has_features = observation == "features"
@@ -115,6 +119,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         self._keys = np.zeros(num_envs, np.uint64)
         self._numbers = np.full(num_envs, -1, np.int64)  # of episodes; -1: there was none
         self._tasks = np.zeros(num_envs, np.int64)
+        self._drawn = np.full(num_envs, -1, np.int64)  # which part of the episodes ahead was drawn
+        self._ahead = np.zeros((num_envs, 1 << _AHEAD), np.int64)
         self._seeds: list[int | None] = [None] * num_envs
 
     @cached_property
@@ -146,7 +152,6 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         chosen = (options or {}).get("task_index")
         tasks = self._draw_tasks(ids) if chosen is None else self._chosen_tasks(chosen)[ids]
         self._begin(ids, tasks)
-        self._rewards[ids], self._terminated[ids], self._truncated[ids] = 0.0, False, False
         return self._observe(), self._infos(ids)
 
     def step(
@@ -163,10 +168,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             UsageError: The actions have another shape, type or range than the action space.
             EpisodeEndedError: A lane has no running episode and does not reset itself.
         """
-        infos = self._step(self._every, actions)
-        results = self._rewards, self._terminated, self._truncated
-        rewards, terminated, truncated = (each.copy() for each in results) if self.copy else results
-        return self._observe(), rewards, terminated, truncated, infos
+        ends, infos = self._step(self._every, actions)
+        return self._observe(), *ends, infos
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002 - Gymnasium's form
         """Let the threads go."""
@@ -207,9 +210,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             EpisodeEndedError: As `step`.
         """
         lanes = self._lane_numbers(ids)
-        infos = self._step(lanes, actions)
-        observation = self._observe(lanes)
-        return observation, self._rewards[lanes], self._terminated[lanes], self._truncated[lanes], infos
+        ends, infos = self._step(lanes, actions)
+        return self._observe(lanes), *ends, infos
 
     def snapshot(self, ids: Any = None) -> LanesSnapshot:  # noqa: ANN401 - any array of integers
         """Some lanes now, or all of them, for `restore`."""
@@ -236,6 +238,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             records[lanes] = kept
         for numbers, kept in zip(self._lane_numbers_kept(), snapshot.numbers, strict=True):
             numbers[lanes] = kept
+        self._drawn[lanes] = -1
         if self._is_endless:
             self._plays["slot"][lanes] = lanes
 
@@ -257,57 +260,55 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         def record(dtype: Any) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
             return record_dtype(dtype, as_rows)
 
+        def as_records(array: Records) -> Records:
+            return array.view(record(array.dtype))
+
         def one(row: Row) -> Records:
-            return np.array([row.values()], row.numpy_dtype()).view(record(row.numpy_dtype()))
+            return as_records(np.array([row.values()], row.numpy_dtype()))
 
         self._rows = rows
         self._pool = Pool(domain, rows, size, record)
         if not self._is_endless:
             self._pool.fill()
         seen = record(observation_dtype(reference.observations.boxes, len(form.names)))
-        verbs, slots = verb_forms(form, rows), slot_forms(form, rows)
         self._plays: Records = np.zeros(self.num_envs, record(Play.numpy_dtype()))
         self._lanes: Records = np.zeros(self.num_envs, record(rows.lane.numpy_dtype()))
         self._seen: Records = np.zeros(self.num_envs, seen)
-        self._rewards = np.zeros(self.num_envs, np.float64)
-        self._terminated = np.zeros(self.num_envs, np.bool_)
-        self._truncated = np.zeros(self.num_envs, np.bool_)
+        self._firsts: Records = np.zeros(size, seen)
         self._segments, self._reals, self._smalls = segments_of(reference.observations.boxes)
         self._every = np.arange(self.num_envs)
-        sizes = [len(verbs), *(slot.choices for slot in slots)]
+        layout = form.layout
+        sizes = [len(layout.verbs), *(slot.choices for slot in layout.slots)]
         self._sizes = np.array([len(form.names)] if self._by_choices else sizes)
-        store = rows.store
         rules = Rules(int(form.level == "policy"), reference.json_env.max_steps, reference.max_choices)
         shared = {
             "plays": self._plays,
             "lanes": self._lanes,
             "seen": self._seen,
-            "rewards": self._rewards,
-            "terminated": self._terminated,
-            "truncated": self._truncated,
             "errands": self._pool.errands,
             "starts": self._pool.starts,
-            "blank": np.zeros(1, seen),
-            "store": store.view(record(store.dtype)),
+            "firsts": self._firsts,
+            "store": as_records(rows.store),
             "rules": one(rules),
-            "verbs": np.concatenate([one(verb) for verb in verbs]),
-            "slots": np.concatenate([one(slot) for slot in slots]),
-            "codes": np.array([verb.code for verb in verbs], np.int16),
-            "tools": np.array([verb.tool for verb in verbs], np.int16),
         }
-        widest = max(slot.choices for slot in slots)
         self._arrays = [
-            Lanes(**shared, work=one(rows.work), rooms=np.zeros((2, widest), np.int8))
+            Lanes(
+                **shared,
+                play=np.zeros(1, self._plays.dtype),
+                work=one(rows.work),
+                table=as_records(layout_table(form, rows)),
+            )
             for _ in range(self._workers)
         ]
+        if not self._is_endless:
+            self._show_firsts(np.arange(size))
 
     def _lane_records(self) -> tuple[Records, ...]:
         own = (self._plays, self._lanes, self._seen)
         return (*own, self._pool.errands, self._pool.starts) if self._is_endless else own
 
     def _lane_numbers_kept(self) -> tuple[npt.NDArray[Any], ...]:
-        ends = self._rewards, self._terminated, self._truncated
-        return (*ends, self._keys, self._numbers, self._tasks)
+        return self._keys, self._numbers, self._tasks
 
     # --- Episodes
 
@@ -336,14 +337,20 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             if seeds[lane] is not None or self._numbers[lane] < 0:
                 generator, self._seeds[lane] = seeding.np_random(seeds[lane])
                 self._keys[lane] = generator.bit_generator.random_raw()
-                self._numbers[lane] = -1
+                self._numbers[lane] = self._drawn[lane] = -1
 
     def _count_episodes(self, ids: Ids) -> None:
         self._numbers[ids] += 1
 
     def _draw_tasks(self, ids: Ids) -> Ids:
-        count = len(self.reference.json_env.domain.tasks)
-        return draws_below(count, self._keys[ids], self._numbers[ids], TASK_DRAW)
+        """The tasks of the episodes of some lanes, drawn for some episodes ahead at once: it is quicker."""
+        numbers = self._numbers[ids]
+        if (numbers >> _AHEAD != self._drawn[ids]).any():
+            count = len(self.reference.json_env.domain.tasks)
+            self._drawn = self._numbers >> _AHEAD
+            episodes = (self._drawn[:, None] << _AHEAD) + np.arange(1 << _AHEAD)
+            self._ahead = draws_below(count, self._keys[:, None], episodes, TASK_DRAW)
+        return self._ahead[ids, numbers & ((1 << _AHEAD) - 1)]
 
     def _chosen_tasks(self, chosen: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
         tasks = np.broadcast_to(np.asarray(chosen), (self.num_envs,)) if np.ndim(chosen) < 2 else None
@@ -360,61 +367,88 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         if self._is_endless:
             self._pool.put(ids.tolist(), tasks.tolist())
             places = ids
-        self._run(self._rows.begin, ids, places, (self._by_choices,))
+            self._firsts[ids] = np.zeros((), self._firsts.dtype)
+            self._show_firsts(ids)
+        compiled(begin_all)(self._arrays[0], ids, places)
 
-    def _step(self, ids: Ids, actions: Any) -> Infos:  # noqa: ANN401 - whatever the caller gave
+    def _show_firsts(self, places: Ids) -> None:
+        show = self._rows.show_firsts
+        if show not in self._compiled:
+            with saying_when_slow(f"tool_envs: compiling {show.__module__}.{show.__name__}, once ..."):
+                compiled(show)(self._arrays[0], places[:0], self._by_choices)
+        compiled(show)(self._arrays[0], places, self._by_choices)
+
+    def _step(self, ids: Ids, actions: Any) -> tuple[Ends, Infos]:  # noqa: ANN401 - whatever the caller gave
         self._require_open()
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            ended = self._plays["over"][ids] > 0
-            running = ids[~ended] if ended.any() else ids
-        else:
-            ended, running = None, ids
-        self._require_running(running)
-        checked = self._checked(ids, actions, ended)
+        ended = self._is_over(ids)
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            self._require_none_over(ids, ended)
+            ended[:] = False
+        running = ids[~ended] if ended.any() else ids
+        self._require_started(ids)
         step = self._rows.run_choices if self._by_choices else self._rows.run_actions
-        self._run(step, running, checked)
-        if ended is not None and len(running) < len(ids):
+        self._run(step, running, self._checked(ids, actions, ended))
+        if len(running) < len(ids):
             self._restart(ids[ended])
-        elif self.autoreset_mode is AutoresetMode.SAME_STEP:
-            over = running[self._plays["over"][running] > 0]
+        ends = self._ends(ids)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            over = ids[self._is_over(ids)]
             if len(over):
-                return self._end_and_restart(ids, over)
-        return self._infos(ids)
+                return ends, self._end_and_restart(ids, over)
+        return ends, self._infos(ids)
 
     def _end_and_restart(self, ids: Ids, over: Ids) -> Infos:
         final_obs = np.full(self.num_envs, None, object)
         for lane, observation in zip(over.tolist(), self._one_by_one(over), strict=True):
             final_obs[lane] = observation
-        final = {"final_obs": final_obs, "final_info": self._infos(over)}
         among = self._among(over)
-        ends = [each[over] for each in (self._rewards, self._terminated, self._truncated)]
+        final = {"final_obs": final_obs, "_final_obs": among, "final_info": self._infos(over)}
         self._restart(over)
-        infos = self._infos(ids)
-        for each, values in zip((self._rewards, self._terminated, self._truncated), ends, strict=True):
-            each[over] = values
-        return {**final, "_final_obs": among, "_final_info": among.copy(), **infos}
+        return {**final, "_final_info": among.copy(), **self._infos(ids)}
 
     def _restart(self, ids: Ids) -> None:
         self._count_episodes(ids)
         self._begin(ids, self._draw_tasks(ids))
-        self._rewards[ids], self._terminated[ids], self._truncated[ids] = 0.0, False, False
 
-    def _run(self, function: Any, ids: Ids, values: Any, rest: tuple[Any, ...] = ()) -> None:  # noqa: ANN401
+    def _is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        plays = self._plays if ids is self._every else self._plays[ids]
+        return (plays["terminated"] | plays["truncated"]).astype(np.bool_)
+
+    def _ends(self, ids: Ids) -> Ends:
+        """Rewards, terminations and truncations."""
+        plays = self._plays if ids is self._every else self._plays[ids]
+        return (
+            plays["reward"].astype(np.float64),
+            plays["terminated"].astype(np.bool_),
+            plays["truncated"].astype(np.bool_),
+        )
+
+    def _run(self, function: Any, ids: Ids, values: Any) -> None:  # noqa: ANN401
         """Run a function over lanes, in parts where there are several threads."""
-        with saying_when_slow(f"tool_envs: compiling {function.__module__}.{function.__name__}, once ..."):
-            ready = compiled(function)
-            if self._threads is None or len(ids) < 2 * self._workers:
-                ready(self._arrays[0], ids, values, *rest)
-                return
-            parts = zip(
-                self._arrays,
-                np.array_split(ids, self._workers),
-                np.array_split(values, self._workers),
-                strict=True,
-            )
-            started = [self._threads.submit(ready, *part, *rest) for part in parts]
-            for each in started:
-                each.result()
+        ready = self._ready(function)
+        if self._threads is None or len(ids) < 2 * self._workers:
+            ready(self._arrays[0], ids, values)
+            return
+        parts = zip(
+            self._arrays,
+            np.array_split(ids, self._workers),
+            np.array_split(values, self._workers),
+            strict=True,
+        )
+        for each in [self._threads.submit(ready, *part) for part in parts]:
+            each.result()
+
+    def _ready(self, function: Any) -> Callable[..., None]:  # noqa: ANN401
+        """A function of the domain, compiled: of the first call it is said when that takes long."""
+        if function not in self._compiled:
+            with saying_when_slow(
+                f"tool_envs: compiling {function.__module__}.{function.__name__}, once ..."
+            ):
+                none = np.zeros(0, np.int64)
+                values = none if self._by_choices else np.zeros((0, len(self._sizes)), np.int64)
+                compiled(function)(self._arrays[0], none, values)
+            self._compiled[function] = compiled(function)
+        return self._compiled[function]
 
     # --- What is given back
 
@@ -444,16 +478,16 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
     def _infos(self, ids: Ids) -> Infos:
         among = self._among(ids)
         values = {
-            "steps": self._plays["steps"],
-            "choices": self._plays["choices"],
-            "success": self._rewards,
-            "task_index": self._tasks,
+            "steps": self._plays["steps"].astype(np.int64),
+            "choices": self._plays["choices"].astype(np.int64),
+            "success": self._plays["reward"].astype(np.float64),
+            "task_index": self._tasks.copy(),
         }
         infos: Infos = {}
         for name, value in values.items():
-            kind = np.float64 if name == "success" else np.int64
-            infos[name] = np.where(among, value, 0).astype(kind)
-            infos[f"_{name}"] = among.copy()
+            if len(ids) < self.num_envs:
+                value[~among] = 0
+            infos[name], infos[f"_{name}"] = value, among.copy()
         return infos
 
     def _among(self, ids: Ids) -> npt.NDArray[np.bool_]:
@@ -463,7 +497,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     # --- What is refused
 
-    def _checked(self, ids: Ids, actions: Any, ended: npt.NDArray[np.bool_] | None) -> Ids:  # noqa: ANN401
+    def _checked(self, ids: Ids, actions: Any, ended: npt.NDArray[np.bool_]) -> Ids:  # noqa: ANN401
         """The actions of the lanes that run."""
         shape = (len(ids),) if self._by_choices else (len(ids), len(self._sizes))
         given = np.asarray(actions)
@@ -471,13 +505,13 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             raise UsageError(
                 f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
             )
-        if ended is not None and ended.any():
-            given = given[~ended]
-        wrong = (given < 0) | (given >= (self._sizes[0] if self._by_choices else self._sizes))
+        given = given[~ended] if ended.any() else given
+        limits = self._sizes[0] if self._by_choices else self._sizes
+        wrong = (given < 0) | (given >= limits)
         if wrong.any():
             bad = given[wrong if self._by_choices else wrong.any(axis=1)][0].tolist()
-            limits = self._sizes[0] - 1 if self._by_choices else (self._sizes - 1).tolist()
-            raise UsageError(f"An action is an integer from 0 to {limits}, each in its dimension, not {bad}.")
+            most = (limits - 1).tolist()
+            raise UsageError(f"An action is an integer from 0 to {most}, each in its dimension, not {bad}.")
         return given.astype(np.int64, copy=False)
 
     def _lane_numbers(self, ids: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
@@ -492,10 +526,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             raise UsageError(f"Lanes are numbers from 0 to {self.num_envs - 1}, each once, not {ids!r:.80}.")
         return given.astype(np.int64)
 
-    def _require_running(self, ids: Ids) -> None:
+    def _require_started(self, ids: Ids) -> None:
         if (self._numbers[ids] < 0).any():
             raise EpisodeEndedError("There is no episode yet. Call `reset` before `step`.")
-        over = self._plays["over"][ids] > 0
+
+    def _require_none_over(self, ids: Ids, over: npt.NDArray[np.bool_]) -> None:
         if over.any():
             raise EpisodeEndedError(
                 f"The episodes of the lanes {ids[over].tolist()} are over. Start new ones with "
@@ -512,11 +547,11 @@ def draws_below(n: int, keys: npt.NDArray[np.uint64], episodes: Ids, k: int) -> 
 
     Args:
         n: At most 2**32.
-        keys: Of shape (lanes,).
-        episodes: Likewise.
+        keys: Of any shape.
+        episodes: Of one that goes with it.
         k: Number of the draw.
     """
-    state = np.zeros(len(keys), np.uint64)
+    state = np.uint64(0)
     for part in (keys, episodes.astype(np.uint64), np.uint64(0), np.uint64(k)):
         state = state + np.uint64(0x9E3779B97F4A7C15) + part
         state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -80,7 +80,7 @@ class RetailScene:
         sight, shelves, policy = self.memory.sight, self.memory.shelves, level == "policy"
         if verb < 0:
             out = [0] * len(self._verbs)
-            mask_verbs(sight, shelves, policy, self._verbs, self._tools, open_draft(), out)
+            mask_verbs(sight, shelves, policy, self._verbs, open_draft(), out)
             return np.array(out, np.bool_)
         slot = self._layout.verbs[verb].slots[len(chosen)]
         out = [0] * slot.choices

@@ -8,7 +8,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import Final
 
 from tool_envs.retail.rows import MAX_ORDERS
-from tool_envs.retail.scene.masks import fits
+from tool_envs.retail.scene.masks import allowed_verbs, fits, fits_alone
 from tool_envs.retail.scene.sight import NONE, OPEN, Draft, Shelves, Sight
 from tool_envs.rows import kernel
 
@@ -58,7 +58,6 @@ def mask_verbs(
     shelves: Shelves,
     policy: bool,
     verbs: Sequence[int],
-    tools: Sequence[int],
     draft: Draft,
     out: MutableSequence[int],
 ) -> None:
@@ -69,13 +68,12 @@ def mask_verbs(
         shelves: The store.
         policy: The level.
         verbs: Those that there are.
-        tools: For each the write that it calls or proposes, or -1.
         draft: An open one.
         out: For each verb 1 or 0 is written here.
     """
+    allowed = allowed_verbs(sight, shelves, policy, draft)
     for place in range(len(verbs)):
-        draft.tool = tools[place]
-        out[place] = fits(sight, shelves, policy, verbs[place], draft)
+        out[place] = allowed >> verbs[place] & 1
 
 
 @kernel
@@ -103,6 +101,10 @@ def mask_choices(
         width: Rows of its table; a choice behind them means `NONE`.
         out: For each choice 1 or 0 is written here.
     """
+    if role in (AS_PRODUCT, AS_LINE):
+        for choice in range(width):
+            out[choice] = fits_alone(sight, policy, verb, choice)
+        return
     for choice in range(len(out)):
         row = choice if choice < width else NONE
         known = choose(sight, shelves, draft, role, place, row)

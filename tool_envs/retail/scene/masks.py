@@ -41,7 +41,7 @@ from tool_envs.retail.scene.sight import (
     Sight,
     may_be,
 )
-from tool_envs.retail.scene.writes import fits_write
+from tool_envs.retail.scene.writes import fits_write, possible_writes
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
@@ -93,6 +93,75 @@ def fits(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) 
     return _fits_read(sight, policy, verb, draft)
 
 
+@kernel
+def allowed_verbs(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) -> int:
+    """Bits of the verbs for which an open draft fits: what `fits` says of each of them, in one pass.
+
+    Args:
+        sight: What is known.
+        shelves: The store.
+        policy: The level.
+        draft: An open one; its `tool` is changed.
+    """
+    found = _allowed_reads(sight, policy) | _allowed_talk(sight, shelves, policy)
+    if policy:
+        if sight.scene.yes:
+            found |= 1 << (CALL + sight.proposed.tool)
+    else:
+        found |= 1 << TRANSFER
+    if sight.scene.found:  # nobody's orders were listed before
+        writes = possible_writes(sight, shelves, policy, draft)
+        if not policy:
+            found |= writes << CALL
+        elif sight.scene.yes:
+            writes &= ~(1 << sight.proposed.tool)
+        found |= writes << PROPOSE
+    for slot in range(len(SLOTS)):
+        if not policy or _is_worth_asking(sight, slot):
+            found |= 1 << (ASK + slot)
+    return found
+
+
+@kernel
+def _allowed_reads(sight: Sight, policy: bool) -> int:
+    """Bits of the verbs that look something up, or tell of what was."""
+    scene = sight.scene
+    found = 0
+    if scene.told[EMAIL] and not (policy and scene.found):
+        found |= 1 << FIND_BY_EMAIL
+    if scene.told[NAME] and scene.told[ZIP] and not (policy and scene.found):
+        found |= 1 << FIND_BY_NAME
+    if scene.found and not (policy and scene.profile and not scene.stale):
+        found |= 1 << READ_PROFILE
+    if not (policy and scene.catalog):
+        found |= 1 << READ_CATALOG
+    for place in range(MAX_ORDERS):
+        if is_order_open(sight, policy, place):
+            found |= 1 << READ_ORDER
+        if scene.order_seen[place]:
+            found |= 1 << TELL_TOTAL | 1 << TELL_STATUS
+            every = (1 << sight.orders[place].item_count) - 1
+            if not policy or scene.items_seen[place] & every != every:
+                found |= 1 << READ_ITEM
+    for product in range(PRODUCTS):
+        shown = scene.product[product]
+        if shown == SEEN:
+            found |= 1 << TELL_CHEAPEST | 1 << TELL_COUNT
+        if shown == LISTED or (shown == SEEN and not policy):
+            found |= 1 << READ_PRODUCT
+    return found
+
+
+@kernel
+def _allowed_talk(sight: Sight, shelves: Shelves, policy: bool) -> int:
+    """Bits of the other things to say."""
+    found = 0
+    for verb in (REFUSE, REPORT, MORE):
+        if _fits_answer(sight, shelves, policy, verb):
+            found |= 1 << verb
+    return found
+
+
 # --- Looking up
 
 
@@ -115,32 +184,65 @@ def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
 
 
 @kernel
+def is_order_open(sight: Sight, unseen: bool, place: int) -> bool:
+    """Whether an order can be looked up; `unseen`: one that was not shown."""
+    return sight.scene.order_code[place] >= 0 and not (unseen and sight.scene.order_seen[place])
+
+
+@kernel
+def is_product_open(sight: Sight, unseen: bool, product: int) -> bool:
+    """Whether a product can be looked up; `unseen`: one that was not shown."""
+    shown = sight.scene.product[product]
+    return shown == LISTED or (shown == SEEN and not unseen)
+
+
+@kernel
+def fits_alone(sight: Sight, policy: bool, verb: int, choice: int) -> bool:
+    """What `fits` says of a verb whose only slot is for a product or an item, with that choice."""
+    if verb == READ_PRODUCT:
+        return is_product_open(sight, policy, choice)
+    if verb == READ_ITEM:
+        return _is_line_open(sight, policy, choice)
+    return sight.scene.product[choice] == SEEN
+
+
+@kernel
 def _is_order_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    if draft.order >= 0:
+        return is_order_open(sight, unseen, draft.order)
     for place in range(MAX_ORDERS):
-        fitting = sight.scene.order_code[place] >= 0 and not (unseen and sight.scene.order_seen[place])
-        if fitting and may_be(draft.order, place):
+        if is_order_open(sight, unseen, place):
             return True
     return False
 
 
 @kernel
 def _is_product_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+    if draft.product >= 0:
+        return is_product_open(sight, unseen, draft.product)
     for product in range(PRODUCTS):
-        shown = sight.scene.product[product]
-        if may_be(draft.product, product) and (shown == LISTED or (shown == SEEN and not unseen)):
+        if is_product_open(sight, unseen, product):
             return True
     return False
 
 
 @kernel
 def _is_item_shown(sight: Sight, unseen: bool, draft: Draft) -> bool:
-    scene = sight.scene
-    for place in range(MAX_ORDERS):
-        for line in range(sight.orders[place].item_count if scene.order_seen[place] else 0):
-            seen = scene.items_seen[place] >> line & 1
-            if may_be(draft.line, place * MAX_ITEMS + line) and not (unseen and seen):
-                return True
+    if draft.line >= 0:
+        return _is_line_open(sight, unseen, draft.line)
+    for line in range(MAX_ORDERS * MAX_ITEMS):
+        if _is_line_open(sight, unseen, line):
+            return True
     return False
+
+
+@kernel
+def _is_line_open(sight: Sight, unseen: bool, line: int) -> bool:
+    """Whether an item of an order can be looked up."""
+    place, number = line // MAX_ITEMS, line % MAX_ITEMS
+    if not sight.scene.order_seen[place] or number >= sight.orders[place].item_count:
+        return False
+    return not (unseen and sight.scene.items_seen[place] >> number & 1)
 
 
 # --- Talking
@@ -196,24 +298,33 @@ def _is_said(sight: Sight, slot: int) -> bool:
 def _is_record_seen(sight: Sight, verb: int, draft: Draft) -> bool:
     """Whether what is to be told of was shown."""
     if verb in (TELL_TOTAL, TELL_STATUS):
+        if draft.order >= 0:
+            return sight.scene.order_seen[draft.order] > 0
         for place in range(MAX_ORDERS):
-            if may_be(draft.order, place) and sight.scene.order_seen[place]:
+            if sight.scene.order_seen[place]:
                 return True
         return False
+    if draft.product >= 0:
+        return sight.scene.product[draft.product] == SEEN
     for product in range(PRODUCTS):
-        if may_be(draft.product, product) and sight.scene.product[product] == SEEN:
+        if sight.scene.product[product] == SEEN:
             return True
     return False
 
 
 @kernel
 def _fits_talk(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) -> bool:
+    if verb < REFUSE:
+        return _is_record_seen(sight, verb, draft)
+    return _fits_answer(sight, shelves, policy, verb)
+
+
+@kernel
+def _fits_answer(sight: Sight, shelves: Shelves, policy: bool, verb: int) -> bool:
     """Somebody who waits for what they said yes to takes whatever they are told for the result."""
     scene = sight.scene
     if verb == REPORT:
         return scene.unreported >= 0
-    if verb < REFUSE:
-        return _is_record_seen(sight, verb, draft)
     if policy and is_waited_for(scene):
         return False
     if verb == REFUSE:

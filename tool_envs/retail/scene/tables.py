@@ -78,7 +78,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "lines": ("shown", *_THINGS, "names the order", "product shown", "looked up", "proposed"),
     "variants": ("shown", "available", "own", "wanted", "proposed"),
     "methods": ("shown", *METHOD_KINDS, "named", "holds enough", "pays the order", "proposed"),
-    "products": ("listed", "shown", *_THINGS, "names an order"),
+    "products": ("listed", "shown", "named"),
     "order_amounts": ("paid",),
     "balances": ("balance",),
     "prices": ("dearer than own",),
@@ -246,8 +246,8 @@ def fill_products(sight: Sight, out: Out) -> None:
     """The products of the store."""
     scene = sight.scene
     for product in range(PRODUCTS):
-        row = out[product]
-        row[0], row[1] = scene.product[product] != UNSHOWN, scene.product[product] == SEEN
-        for rank in range(MAX_CHANGED):
-            row[2 + rank] = product == scene.things[rank]
-        row[2 + MAX_CHANGED] = product == scene.sign
+        if scene.product[product] != UNSHOWN:
+            out[product, 0], out[product, 1] = 1, scene.product[product] == SEEN
+    for product in (scene.things[0], scene.things[1], scene.sign):
+        if product >= 0:
+            out[product, 2] = 1

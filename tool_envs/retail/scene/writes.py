@@ -1,6 +1,6 @@
 """Which writes can be made or proposed, on what was shown. Kernels, as in `sight`."""
 
-from tool_envs.retail.rows import CANCEL_REASONS, MAX_ORDERS, Order
+from tool_envs.retail.rows import CANCEL_REASONS, DELIVERED, MAX_ORDERS, PENDING, Order
 from tool_envs.retail.scene.sight import (
     ADDRESS,
     CANCEL,
@@ -10,6 +10,7 @@ from tool_envs.retail.scene.sight import (
     RETURN,
     SEEN,
     USER_ADDRESS,
+    WRITE_TOOLS,
     Draft,
     Shelves,
     Sight,
@@ -32,10 +33,33 @@ def fits_write(sight: Sight, shelves: Shelves, guarded: bool, draft: Draft) -> b
     scene = sight.scene
     if draft.tool == USER_ADDRESS:
         return scene.found > 0 and scene.address > 0 and (scene.profile > 0 or not guarded)
+    if draft.order >= 0:
+        return _fits_order(sight, shelves, guarded, draft, draft.order)
     for place in range(MAX_ORDERS):
-        if may_be(draft.order, place) and _fits_order(sight, shelves, guarded, draft, place):
+        if _fits_order(sight, shelves, guarded, draft, place):
             return True
     return False
+
+
+@kernel
+def possible_writes(sight: Sight, shelves: Shelves, guarded: bool, draft: Draft) -> int:
+    """Bits of the writes for which an open draft fits; its `tool` is changed.
+
+    With `guarded` one that no order's status lets pass is not looked at closely.
+    """
+    statuses = 0
+    for place in range(MAX_ORDERS):
+        if sight.scene.order_seen[place]:
+            statuses |= 1 << sight.orders[place].status
+    found = 0
+    for tool in range(len(WRITE_TOOLS)):
+        needed = DELIVERED if tool in (RETURN, EXCHANGE) else PENDING
+        if guarded and tool != USER_ADDRESS and not statuses >> needed & 1:
+            continue
+        draft.tool = tool
+        if fits_write(sight, shelves, guarded, draft):
+            found |= 1 << tool
+    return found
 
 
 @kernel

@@ -35,6 +35,7 @@ from tool_envs.retail.stepper.rows import (
     Call,
     Due,
     Errand,
+    Known,
     Lane,
     Room,
     Wanted,
@@ -285,7 +286,10 @@ class _Maker:
 
 def new_room() -> Room:
     """Room to work in."""
+    scene = nothing_shown().scene
+    known = {name: getattr(scene, name) for name in Known.__struct_fields__}
     return Room(
+        known=Known(**known),
         heard=Heard(),
         step=Step(),
         said=nothing_said(),

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tool_envs.array_steps import Lanes, Moves, begin_lanes, run_actions, run_choices
+from tool_envs import array_steps
+from tool_envs.array_steps import Lanes, Moves, clear, clear_rows
 from tool_envs.retail.scene.choices import choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.retail.scene.masks import fits
 from tool_envs.retail.scene.sight import MAX_CHANGED, OPEN
@@ -17,7 +18,15 @@ from tool_envs.retail.scene.tables import (
 )
 from tool_envs.retail.stepper.rows import Errand, Lane, Room
 from tool_envs.retail.stepper.sentences import Store
-from tool_envs.retail.stepper.turns import act
+from tool_envs.retail.stepper.turns import (
+    CONVERSATION,
+    LINES,
+    METHODS,
+    ORDERS,
+    PRODUCTS_TABLE,
+    VARIANTS,
+    act,
+)
 from tool_envs.rows import kernel
 
 
@@ -31,9 +40,9 @@ def _begin(lane: Lane, tool: int) -> None:
 
 
 @kernel
-def _allow_verbs(lane: Lane, store: Store, policy: int, codes: Out, tools: Out, out: Out) -> None:
+def _allow_verbs(lane: Lane, store: Store, policy: int, codes: Out, out: Out) -> None:
     _begin(lane, -1)
-    mask_verbs(lane.sight, store.shelves, policy > 0, codes, tools, lane.draft, out)
+    mask_verbs(lane.sight, store.shelves, policy > 0, codes, lane.draft, out)
 
 
 @kernel
@@ -71,19 +80,34 @@ def _fits(lane: Lane, store: Store, code: int) -> bool:
 
 
 @kernel
-def _act(lane: Lane, errand: Errand, store: Store, code: int, work: Room) -> bool:
+def _act(lane: Lane, errand: Errand, store: Store, code: int, work: Room) -> int:
     return act(lane, errand, store.shelves, store.book, code, work)
 
 
 @kernel
-def _show(lane: Lane, store: Store, out: Out) -> None:
+def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:
     sight, shelves = lane.sight, store.shelves
-    fill_conversation(sight, out.conversation)
-    fill_orders(sight, shelves, out.orders, out.order_amounts)
-    fill_lines(sight, shelves, out.lines)
-    fill_variants(sight, shelves, out.variants, out.prices)
-    fill_methods(sight, shelves, out.methods, out.balances)
-    fill_products(sight, out.products)
+    if changed & CONVERSATION:
+        clear(out.conversation)
+        fill_conversation(sight, out.conversation)
+    if changed & ORDERS:
+        clear_rows(out.orders)
+        clear_rows(out.order_amounts)
+        fill_orders(sight, shelves, out.orders, out.order_amounts)
+    if changed & LINES:
+        clear_rows(out.lines)
+        fill_lines(sight, shelves, out.lines)
+    if changed & VARIANTS:
+        clear_rows(out.variants)
+        clear_rows(out.prices)
+        fill_variants(sight, shelves, out.variants, out.prices)
+    if changed & METHODS:
+        clear_rows(out.methods)
+        clear_rows(out.balances)
+        fill_methods(sight, shelves, out.methods, out.balances)
+    if changed & PRODUCTS_TABLE:
+        clear_rows(out.products)
+        fill_products(sight, out.products)
 
 
 @kernel
@@ -91,16 +115,16 @@ def _moves() -> Moves:
     return Moves(_begin, _allow_verbs, _allow_choices, _allow_anywhere, _choose, _fits, _act, _show)
 
 
-def begin(arrays: Lanes, ids: Any, pool: Any, by_choices: bool) -> None:  # noqa: ANN401 - arrays
-    """As `tool_envs.array_steps.begin_lanes`."""
-    begin_lanes(_moves(), arrays, ids, pool, by_choices)
+def show_firsts(arrays: Lanes, pool: Any, by_choices: bool) -> None:  # noqa: ANN401 - an array
+    """As `tool_envs.array_steps.show_firsts`."""
+    array_steps.show_firsts(_moves(), arrays, pool, by_choices)
 
 
-def step_choices(arrays: Lanes, ids: Any, choices: Any) -> None:  # noqa: ANN401 - arrays
+def run_choices(arrays: Lanes, ids: Any, choices: Any) -> None:  # noqa: ANN401 - arrays
     """As `tool_envs.array_steps.run_choices`."""
-    run_choices(_moves(), arrays, ids, choices)
+    array_steps.run_choices(_moves(), arrays, ids, choices)
 
 
-def step_actions(arrays: Lanes, ids: Any, actions: Any) -> None:  # noqa: ANN401 - arrays
+def run_actions(arrays: Lanes, ids: Any, actions: Any) -> None:  # noqa: ANN401 - arrays
     """As `tool_envs.array_steps.run_actions`."""
-    run_actions(_moves(), arrays, ids, actions)
+    array_steps.run_actions(_moves(), arrays, ids, actions)

@@ -7,7 +7,7 @@ those of its sight, at which nobody looks before they were shown.
 from typing import Annotated, Final
 
 from tool_envs.retail.rows import MAX_METHODS, MAX_ORDERS, Customer, Order
-from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, Draft, Said, Sight
+from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, SLOTS, Draft, Said, Sight
 from tool_envs.rows import Row, Small
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
@@ -178,10 +178,51 @@ class Lane(Row):
     reward: Small
 
 
+class Known(Row):
+    """What was known of the customer and their wish before a turn, as far as turns can change it.
+
+    Attributes:
+        told: As of `Scene`, and so all of them.
+        unknown: See above.
+        wish: See above.
+        question: See above.
+        orders: See above.
+        sign: See above.
+        things: See above.
+        wants: See above.
+        same: See above.
+        variants: See above.
+        method_kind: See above.
+        method_digits: See above.
+        reason: See above.
+        address: See above.
+        yes: See above.
+        unreported: See above.
+    """
+
+    told: Annotated[list[int], IDENTITY, "int16"]
+    unknown: Annotated[list[int], len(SLOTS), "int16"]
+    wish: Small
+    question: Small
+    orders: Annotated[list[int], MAX_CHANGED]
+    sign: Small
+    things: Annotated[list[int], MAX_CHANGED, "int16"]
+    wants: Annotated[list[int], MAX_CHANGED, "int16"]
+    same: Annotated[list[int], MAX_CHANGED, "int16"]
+    variants: Annotated[list[int], MAX_CHANGED, "int16"]
+    method_kind: Small
+    method_digits: Small
+    reason: Small
+    address: Small
+    yes: Small
+    unreported: Small
+
+
 class Room(Row):
     """Room to work in during one action; nothing of it is kept.
 
     Attributes:
+        known: What was known before.
         heard: What the customer understood.
         step: What they do.
         said: What their words say.
@@ -193,6 +234,7 @@ class Room(Row):
         order: Likewise.
     """
 
+    known: Known
     heard: Heard
     step: Step
     said: Said

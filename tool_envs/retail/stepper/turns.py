@@ -2,10 +2,14 @@
 
 from typing import Final
 
+from tool_envs.array_steps import ALL_CHANGED, ENDED, OPENED, TABLES
 from tool_envs.retail.scene.masks import (
     ASK,
     FIND_BY_EMAIL,
+    FIND_BY_NAME,
     PROPOSE,
+    READ_CATALOG,
+    READ_PRODUCT,
     REFUSE,
     REPORT,
     TELL_CHEAPEST,
@@ -29,13 +33,16 @@ from tool_envs.retail.scene.sight import (
     CANCEL,
     EXCHANGE,
     FOR_SWAP,
+    IDENTITY,
     ITEMS,
     MAX_CHANGED,
     NONE,
     OPEN,
     RETURN,
+    SLOTS,
     USER_ADDRESS,
     Draft,
+    Scene,
     Shelves,
     Sight,
 )
@@ -50,7 +57,7 @@ from tool_envs.retail.stepper.hearing import (
     shares_news,
     worded,
 )
-from tool_envs.retail.stepper.rows import Errand, Lane, Room, Wanted
+from tool_envs.retail.stepper.rows import Errand, Known, Lane, Room, Wanted
 from tool_envs.retail.stepper.sentences import (
     SAYS_AMOUNT,
     SAYS_COUNT,
@@ -80,32 +87,58 @@ _QUESTIONS: Final = 7
 """Kinds of wishes, behind those of `WISHES`, as refusals know them."""
 
 
+CONVERSATION: Final = 1 << TABLES
+ORDERS: Final = CONVERSATION << 1
+LINES: Final = ORDERS << 1
+VARIANTS: Final = LINES << 1
+METHODS: Final = VARIANTS << 1
+PRODUCTS_TABLE: Final = METHODS << 1
+"""Bits of the tables that an action may change."""
+_PROPOSED: Final = CONVERSATION | ORDERS | LINES | VARIANTS | METHODS
+
+
 @kernel
-def act(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, room: Room) -> bool:
-    """Carry out the action of a verb with what the draft has chosen; True when the episode is over then."""
+def act(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, room: Room) -> int:
+    """Carry out the action of a verb with what the draft has chosen; as `array_steps` has it."""
     if verb == TRANSFER:
         lane.sight.scene.refused = 0
-        return True  # it breaks a rule: no wish is beyond the tools
+        return ENDED | CONVERSATION  # it breaks a rule: no wish is beyond the tools
     if verb < PROPOSE or (FIND_BY_EMAIL <= verb < TELL_TOTAL):
         run_call(lane, errand, shelves, verb, room)
-        return False
-    _speak(lane, errand, shelves, book, verb, room)
+        return _changed_by(verb)
+    changed = _speak(lane, errand, shelves, book, verb, room)
     if lane.state.ended:
         lane.reward = earned(lane, errand, shelves, room)
-        return True
-    return False
+        return changed | ENDED
+    return changed
 
 
 @kernel
-def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, room: Room) -> None:
+def _changed_by(verb: int) -> int:
+    """What a call may change in what is seen."""
+    if verb in (FIND_BY_EMAIL, FIND_BY_NAME):
+        return OPENED | CONVERSATION
+    if verb == READ_CATALOG:
+        return OPENED | CONVERSATION | PRODUCTS_TABLE
+    if verb == READ_PRODUCT:
+        return OPENED | CONVERSATION | LINES | VARIANTS | PRODUCTS_TABLE
+    return ALL_CHANGED & ~ENDED
+
+
+@kernel
+def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, room: Room) -> int:
+    """Say something and hear the answer; tells what may have changed in what is seen."""
     sight = lane.sight
     sight.scene.refused = 0
+    keep_known(sight.scene, room.known)
     before = lane.state.wish
     wanted = errand.wanted[before]
     sentence = _sentence(sight, shelves, lane.draft, verb)
     counts = book.sentences[sentence].counts
     copy_heard(book.sentences[sentence].heard[wanted.fact], room.heard)
+    changed = CONVERSATION
     if verb < ASK:
+        changed = OPENED | _PROPOSED
         to_call(lane.draft, sight, wanted.address, room.call)
         if room.call.address:
             counts |= wanted.address_counts
@@ -121,6 +154,44 @@ def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, 
     _learn(lane, errand, shelves, before, room)
     answer(errand, before, lane.state.wish, lane.state.sets, room)
     hear(sight, room.said)
+    return changed if is_known(sight.scene, room.known) else ALL_CHANGED & ~ENDED
+
+
+@kernel
+def keep_known(scene: Scene, known: Known) -> None:
+    """Keep what a turn can change."""
+    for slot in range(IDENTITY):
+        known.told[slot] = scene.told[slot]
+    for slot in range(len(SLOTS)):
+        known.unknown[slot] = scene.unknown[slot]
+    for place in range(MAX_CHANGED):
+        known.orders[place], known.things[place] = scene.orders[place], scene.things[place]
+        known.wants[place], known.same[place] = scene.wants[place], scene.same[place]
+        known.variants[place] = scene.variants[place]
+    known.wish, known.question, known.sign = scene.wish, scene.question, scene.sign
+    known.method_kind, known.method_digits = scene.method_kind, scene.method_digits
+    known.reason, known.address = scene.reason, scene.address
+    known.yes, known.unreported = scene.yes, scene.unreported
+
+
+@kernel
+def is_known(scene: Scene, known: Known) -> bool:
+    """Whether nothing of it has changed."""
+    same = scene.wish == known.wish and scene.question == known.question and scene.sign == known.sign
+    same = same and scene.method_kind == known.method_kind and scene.method_digits == known.method_digits
+    same = same and scene.reason == known.reason and scene.address == known.address
+    same = same and scene.yes == known.yes and scene.unreported == known.unreported
+    for slot in range(IDENTITY):
+        same = same and scene.told[slot] == known.told[slot]
+    for slot in range(len(SLOTS)):
+        same = same and scene.unknown[slot] == known.unknown[slot]
+    for place in range(MAX_CHANGED):
+        same = same and scene.orders[place] == known.orders[place]
+        same = same and scene.things[place] == known.things[place]
+        same = same and scene.wants[place] == known.wants[place]
+        same = same and scene.same[place] == known.same[place]
+        same = same and scene.variants[place] == known.variants[place]
+    return same
 
 
 # --- What the agent says

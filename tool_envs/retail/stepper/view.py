@@ -25,9 +25,9 @@ class RetailRows:
     """
 
     lane, errand = Lane, Errand
-    begin = staticmethod(moves.begin)
-    run_choices = staticmethod(moves.step_choices)
-    run_actions = staticmethod(moves.step_actions)
+    show_firsts = staticmethod(moves.show_firsts)
+    run_choices = staticmethod(moves.run_choices)
+    run_actions = staticmethod(moves.run_actions)
     slot = staticmethod(slot_role)
 
     def __init__(self, base: RetailBase) -> None:
