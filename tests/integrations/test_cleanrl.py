@@ -32,7 +32,7 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "train_ppo.py"
 torch.set_num_threads(1)  # small networks are slower with more
 
 LANES = 4
-SHORT = 9
+SHORT = 14
 """So few actions that some episodes are cut short and some are not."""
 
 forms = pytest.mark.parametrize("form", ["sequential", "multidiscrete"])

@@ -23,7 +23,7 @@ from tool_envs.integrations.torchrl import masked_env
 torch.set_num_threads(1)  # small networks are slower with more
 
 LANES = 4
-SHORT = 9
+SHORT = 14
 """So few actions that some episodes are cut short and some are not."""
 
 forms = pytest.mark.parametrize("form", ["sequential", "multidiscrete"])
