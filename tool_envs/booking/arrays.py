@@ -1,6 +1,6 @@
 """The airline's array view: choices to calls and sentences, what comes of them to rows and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from tool_envs.booking.data import BookingBase
 from tool_envs.booking.dates import DATES
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.ids import Ids, flight_number
-from tool_envs.booking.scene.choices import ROLES, choose, mask_choices, mask_verbs
+from tool_envs.booking.scene.choices import ROLES, choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.booking.scene.masks import ASK, CALL, OTHERS, PROPOSE, READ_PROFILE
 from tool_envs.booking.scene.memory import Memory
 from tool_envs.booking.scene.payments import booking_price, new_nonfree_bags, payment
@@ -98,17 +98,18 @@ class BookingScene:
             mask_verbs(self.memory.sight, level == "policy", self._verbs, self._tools, draft, out)
             return np.array(out, np.bool_)
         slot = self._layout.verbs[verb].slots[len(chosen)]
-        return self._mask(level, verb, self._draft(verb, chosen), slot)
+        return self._mask(mask_choices, level, verb, self._draft(verb, chosen), slot)
 
     def possible(self, level: Level, verb: int) -> tuple[Mask, ...]:
         """As of `SceneView`."""
-        draft = open_draft(self._tools[verb])
-        return tuple(self._mask(level, verb, draft, slot) for slot in self._layout.verbs[verb].slots)
+        draft, slots = open_draft(self._tools[verb]), self._layout.verbs[verb].slots
+        return tuple(self._mask(mask_reachable, level, verb, draft, slot) for slot in slots)
 
-    def _mask(self, level: Level, verb: int, draft: Draft, slot: Slot) -> Mask:
+    def _mask(self, fill: Callable[..., None], level: Level, verb: int, draft: Draft, slot: Slot) -> Mask:
         out = [0] * slot.choices
-        sight, code = self.memory.sight, self._verbs[verb]
-        mask_choices(sight, level == "policy", code, draft, *slot_role(slot), slot.width, out)
+        role, place = slot_role(slot)
+        code = self._verbs[verb]
+        fill(self.memory.sight, level == "policy", code, draft, role, place, slot.width, out)
         return np.array(out, np.bool_)
 
     def _draft(self, verb: int, chosen: tuple[int, ...]) -> Draft:

@@ -122,3 +122,41 @@ def mask_choices(
         choose(draft, role, place, choice if choice < width else NONE)
         out[choice] = fits(sight, policy, verb, draft)
     choose(draft, role, place, OPEN)
+
+
+@kernel
+def mask_reachable(
+    sight: Sight,
+    policy: bool,
+    verb: int,
+    draft: Draft,
+    role: int,
+    place: int,
+    width: int,
+    out: MutableSequence[int],
+) -> None:
+    """Which choices of a slot some allowed action has, whatever the others are.
+
+    "No more" is a choice only after a row: behind an earlier "no more" the slot is skipped.
+
+    Args:
+        sight: As of `mask_choices`, and so all others.
+        policy: See above.
+        verb: See above.
+        draft: An open one.
+        role: See above.
+        place: See above.
+        width: See above.
+        out: See above.
+    """
+    mask_choices(sight, policy, verb, draft, role, place, width, out)
+    if place < 2 or len(out) == width or not out[width]:
+        return
+    out[width] = False
+    choose(draft, role, place, NONE)
+    for row in range(width):
+        choose(draft, role, place - 1, row)
+        if fits(sight, policy, verb, draft):
+            out[width] = True
+    choose(draft, role, place - 1, OPEN)
+    choose(draft, role, place, OPEN)
