@@ -11,6 +11,8 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tool_envs.arrays.compiled import compiled
+from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.data import BookingBase, booking_base
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.domain import load_domain
@@ -25,6 +27,7 @@ from tool_envs.booking.rows import (
     MEMBERSHIPS,
     STATUSES,
 )
+from tool_envs.booking.scene.choices import mask_choices, mask_verbs
 from tool_envs.booking.scene.sight import (
     MAX_FLIGHTS,
     MAX_LEGS,
@@ -34,8 +37,21 @@ from tool_envs.booking.scene.sight import (
     MAX_TRIPS,
     OWN,
     PLACES,
+    open_draft,
 )
-from tool_envs.booking.scene.tables import FIELDS, SHAPES
+from tool_envs.booking.scene.tables import (
+    FIELDS,
+    SHAPES,
+    fill_airports,
+    fill_conversation,
+    fill_days,
+    fill_flights,
+    fill_legs,
+    fill_methods,
+    fill_party,
+    fill_people,
+    fill_reservations,
+)
 from tool_envs.booking.wishes.ways import Way, offers, routes
 from tool_envs.env import ToolEnv
 from tool_envs.reward import Verdict, grade
@@ -150,6 +166,74 @@ def assert_same_sight(scene, other, layout):
         for verb in np.flatnonzero(allowed).tolist():
             for mask, another in zip(scene.possible(level, verb), other.possible(level, verb), strict=True):
                 assert mask.tolist() == another.tolist(), layout.verbs[verb].name
+
+
+# --- Compiled
+
+
+def verb_masks(sights, policy, verbs, tools, drafts, out):
+    mask_verbs(sights[0], policy, verbs, tools, drafts[0], out)
+
+
+def choice_masks(sights, policy, verb, drafts, role, place, width, out):
+    mask_choices(sights[0], policy, verb, drafts[0], role, place, width, out)
+
+
+def all_tables(sights, conversation, reservations, flights, times, legs, methods, balances, people, rest):
+    sight, (airports, days, party) = sights[0], rest
+    fill_conversation(sight, conversation)
+    fill_reservations(sight, reservations)
+    fill_flights(sight, flights, times)
+    fill_legs(sight, legs)
+    fill_methods(sight, methods, balances)
+    fill_people(sight, people)
+    fill_airports(sight, airports)
+    fill_days(sight, days)
+    fill_party(sight, party)
+
+
+def record(row):
+    """A row as an array of one element."""
+    made = np.zeros(1, row.numpy_dtype())
+    made[0] = row.values()
+    return made
+
+
+def test_kernels_say_the_same_when_they_are_compiled():
+    for index in range(22):
+        for at, _ in random_play(index, 1 + index % 5, index, rightly=0.8):
+            assert compiled_tables(at) == {name: table.tobytes() for name, table in at.scene.tables().items()}
+            for level in LEVELS:
+                assert compiled_masks(at, level) == [
+                    at.scene.allowed(level, -1, ()).tolist(),
+                    *(
+                        at.scene.allowed(level, verb, ()).tolist()
+                        for verb in np.flatnonzero(at.scene.allowed(level, -1, ())).tolist()
+                        if at.layout.verbs[verb].slots
+                    ),
+                ]
+
+
+def compiled_tables(play):
+    out = {name: np.zeros(*form) for name, form in SHAPES.items()}
+    *most, airports, days, party = out.values()
+    compiled(all_tables)(record(play.sight), *most, (airports, days, party))
+    return {name: table.tobytes() for name, table in out.items()}
+
+
+def compiled_masks(play, level):
+    """Which verbs are allowed, and for each of those that has slots what can be chosen for the first one."""
+    verbs, policy, sight = play.layout.verbs, level == "policy", record(play.sight)
+    codes, tools = (np.array([each(verb) for verb in verbs]) for each in (verb_code, verb_tool))
+    out = np.zeros(len(verbs), np.int64)
+    compiled(verb_masks)(sight, policy, codes, tools, record(open_draft()), out)
+    masks = [out.astype(bool).tolist()]
+    for verb in np.flatnonzero(out).tolist():
+        for slot in verbs[verb].slots[:1]:
+            choices, draft = np.zeros(slot.choices, np.int64), record(open_draft(int(tools[verb])))
+            compiled(choice_masks)(sight, policy, codes[verb], draft, *slot_role(slot), slot.width, choices)
+            masks.append(choices.astype(bool).tolist())
+    return masks
 
 
 # --- The oracle

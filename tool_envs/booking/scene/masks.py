@@ -11,8 +11,6 @@ and nothing that ends a conversation too early by being polite. A booking has th
 insurance that the customer told, and who wants other flights keeps the cabin.
 """
 
-# ruff: noqa: SIM110 - compiled code has no generator expressions
-
 from typing import Final
 
 from tool_envs.booking.dates import DAYS

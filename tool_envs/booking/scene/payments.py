@@ -4,8 +4,6 @@ Under the policy people are named in the order of the profile, and payment metho
 pay: a certificate, gift cards by their number, and one credit card for the rest. So one booking is one draft.
 """
 
-# ruff: noqa: SIM110 - compiled code has no generator expressions
-
 from tool_envs.booking.rows import (
     BAG_PRICE,
     CERTIFICATE,

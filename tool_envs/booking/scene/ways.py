@@ -4,8 +4,6 @@ Which reservation the words mean, what a way costs, which of the flights that we
 searches are still to be made for that.
 """
 
-# ruff: noqa: SIM110 - compiled code has no generator expressions
-
 from typing import Final
 
 from tool_envs.booking.itineraries import has_left

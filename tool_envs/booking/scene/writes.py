@@ -5,8 +5,6 @@ refuse and that the rules permit, as far as that was shown: of flights that no s
 price and the seats.
 """
 
-# ruff: noqa: SIM110 - compiled code has no generator expressions
-
 from tool_envs.booking.flights import SHORTEST_STOP
 from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reservation
 from tool_envs.booking.scene.payments import (
