@@ -345,6 +345,7 @@ class Lanes(NamedTuple):
 
     Attributes:
         plays: `Play`, one for each lane.
+        given: Observations as the caller gets them, likewise.
         play: One `Play` more.
         lanes: The domain's rows, likewise.
         seen: Observations, likewise: the tables, `invalid`, `left`, in the form `sequential` `partial`, and
@@ -359,6 +360,7 @@ class Lanes(NamedTuple):
     """
 
     plays: Any
+    given: Any
     play: Any
     lanes: Any
     seen: Any
@@ -399,11 +401,12 @@ def begin_lanes(arrays: Lanes, ids: Sequence[int], pool: Sequence[int]) -> None:
         pool: For each of them the place of its task.
     """
     # Taking an array out of a tuple counts references, so it is not done for each lane.
-    plays, lanes, seen, starts, firsts = arrays.plays, arrays.lanes, arrays.seen, arrays.starts, arrays.firsts
+    plays, lanes, seen, given = arrays.plays, arrays.lanes, arrays.seen, arrays.given
+    starts, firsts = arrays.starts, arrays.firsts
     for number in range(len(ids)):
         at, place = ids[number], pool[number]
         lanes[at] = starts[place]
-        seen[at] = firsts[place]
+        seen[at] = given[at] = firsts[place]
         begin_play(plays[at], place)
 
 
@@ -440,7 +443,8 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
         ids: Numbers of the lanes.
         choices: For each of them one.
     """
-    plays, lanes, errands, seen = arrays.plays, arrays.lanes, arrays.errands, arrays.seen
+    plays, lanes, errands = arrays.plays, arrays.lanes, arrays.errands
+    seen, given = arrays.seen, arrays.given
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
@@ -458,6 +462,7 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
         else:
             _show_choice(moves, table, rules, play, lane, store, seen[at])
         _conclude(rules, play)
+        given[at] = seen[at]  # while it is in the processor's cache
 
 
 @kernel
@@ -483,7 +488,8 @@ def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -
         ids: Numbers of the lanes.
         actions: For each of them one, of shape (dimensions,).
     """
-    plays, lanes, errands, seen = arrays.plays, arrays.lanes, arrays.errands, arrays.seen
+    plays, lanes, errands = arrays.plays, arrays.lanes, arrays.errands
+    seen, given = arrays.seen, arrays.given
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
@@ -497,6 +503,7 @@ def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -
         else:
             show_rest(rules, play, seen[at])
         _conclude(rules, play)
+        given[at] = seen[at]
 
 
 @kernel

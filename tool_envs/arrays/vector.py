@@ -151,8 +151,9 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         self._count_episodes(ids)
         chosen = (options or {}).get("task_index")
         tasks = self._draw_tasks(ids) if chosen is None else self._chosen_tasks(chosen)[ids]
+        seen = self._write_to(self._seen)
         self._begin(ids, tasks)
-        return self._observe(), self._infos(ids)
+        return self._observe(seen.copy() if self.copy else seen), self._infos(ids)
 
     def step(
         self,
@@ -168,8 +169,10 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             UsageError: The actions have another shape, type or range than the action space.
             EpisodeEndedError: A lane has no running episode and does not reset itself.
         """
+        fresh = self.copy and not self._has_features
+        given = self._write_to(np.empty_like(self._seen) if fresh else self._seen)
         ends, infos = self._step(self._every, actions)
-        return self._observe(), *ends, infos
+        return self._observe(given), *ends, infos
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002 - Gymnasium's form
         """Let the threads go."""
@@ -210,8 +213,9 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             EpisodeEndedError: As `step`.
         """
         lanes = self._lane_numbers(ids)
+        self._write_to(self._seen)
         ends, infos = self._step(lanes, actions)
-        return self._observe(lanes), *ends, infos
+        return self._observe(self._seen[lanes]), *ends, infos
 
     def snapshot(self, ids: Any = None) -> LanesSnapshot:  # noqa: ANN401 - any array of integers
         """Some lanes now, or all of them, for `restore`."""
@@ -287,6 +291,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             "seen": self._seen,
             "errands": self._pool.errands,
             "starts": self._pool.starts,
+            "given": self._seen,
             "firsts": self._firsts,
             "store": as_records(rows.store),
             "rules": one(rules),
@@ -452,17 +457,20 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     # --- What is given back
 
-    def _observe(self, ids: Ids | None = None) -> Observation:
-        whole = ids is None
-        seen = self._seen if ids is None else self._seen[ids]
+    def _write_to(self, given: Records) -> Records:
+        """Where observations are written to as well, until this is called again."""
+        if self._arrays[0].given is not given:
+            self._arrays = [arrays._replace(given=given) for arrays in self._arrays]
+        return given
+
+    def _observe(self, seen: Records) -> Observation:
         if not self._has_features:
-            seen = seen.copy() if self.copy and whole else seen
-            tables = {name: seen[name] for name in self.reference.observations.boxes}
-            return {**tables, "action_mask": seen["action_mask"]}
+            names = (*self.reference.observations.boxes, "action_mask")
+            return {name: seen[name] for name in names}
         features = np.empty((len(seen), self._reals + self._smalls), np.float32)
-        mask = seen["action_mask"]
         compiled(spread_all)(self._segments, *self._raw(seen), features)
-        return {FEATURES: features, "action_mask": mask.copy() if self.copy and whole else mask}
+        mask = seen["action_mask"]
+        return {FEATURES: features, "action_mask": mask.copy() if self.copy else mask}
 
     def _raw(self, seen: Records) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
         """The int8 tables and the float32 tables of observations, each in a row."""
@@ -472,7 +480,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return numbers[:, 4 * self._reals : 4 * self._reals + self._smalls].view(np.int8), reals
 
     def _one_by_one(self, ids: Ids) -> list[Observation]:
-        observations = self._observe(ids)
+        observations = self._observe(self._seen[ids])
         return [{name: table[k].copy() for name, table in observations.items()} for k in range(len(ids))]
 
     def _infos(self, ids: Ids) -> Infos:

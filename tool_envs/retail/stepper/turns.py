@@ -104,8 +104,10 @@ def act(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, roo
         lane.sight.scene.refused = 0
         return ENDED | CONVERSATION  # it breaks a rule: no wish is beyond the tools
     if verb < PROPOSE or (FIND_BY_EMAIL <= verb < TELL_TOTAL):
+        was_refused = lane.sight.scene.refused
         run_call(lane, errand, shelves, verb, room)
-        return _changed_by(verb)
+        changed = _changed_by(lane.sight, lane.draft, verb)
+        return changed | CONVERSATION if was_refused != lane.sight.scene.refused else changed
     changed = _speak(lane, errand, shelves, book, verb, room)
     if lane.state.ended:
         lane.reward = earned(lane, errand, shelves, room)
@@ -114,14 +116,19 @@ def act(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, roo
 
 
 @kernel
-def _changed_by(verb: int) -> int:
-    """What a call may change in what is seen."""
+def _changed_by(sight: Sight, draft: Draft, verb: int) -> int:
+    """What a call may change in what is seen, beside that it was refused."""
     if verb in (FIND_BY_EMAIL, FIND_BY_NAME):
         return OPENED | CONVERSATION
     if verb == READ_CATALOG:
         return OPENED | CONVERSATION | PRODUCTS_TABLE
     if verb == READ_PRODUCT:
-        return OPENED | CONVERSATION | LINES | VARIANTS | PRODUCTS_TABLE
+        changed = OPENED | PRODUCTS_TABLE
+        if sight.scene.profile:
+            changed |= LINES
+        return (
+            changed | VARIANTS if draft.product in (sight.scene.things[0], sight.scene.things[1]) else changed
+        )
     return ALL_CHANGED & ~ENDED
 
 
@@ -154,7 +161,9 @@ def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, 
     _learn(lane, errand, shelves, before, room)
     answer(errand, before, lane.state.wish, lane.state.sets, room)
     hear(sight, room.said)
-    return changed if is_known(sight.scene, room.known) else ALL_CHANGED & ~ENDED
+    if not is_wish_known(sight.scene, room.known):
+        return ALL_CHANGED & ~ENDED
+    return changed if is_rest_known(sight.scene, room.known) else changed | OPENED
 
 
 @kernel
@@ -175,23 +184,36 @@ def keep_known(scene: Scene, known: Known) -> None:
 
 
 @kernel
-def is_known(scene: Scene, known: Known) -> bool:
-    """Whether nothing of it has changed."""
-    same = scene.wish == known.wish and scene.question == known.question and scene.sign == known.sign
-    same = same and scene.method_kind == known.method_kind and scene.method_digits == known.method_digits
-    same = same and scene.reason == known.reason and scene.address == known.address
-    same = same and scene.yes == known.yes and scene.unreported == known.unreported
-    for slot in range(IDENTITY):
-        same = same and scene.told[slot] == known.told[slot]
-    for slot in range(len(SLOTS)):
-        same = same and scene.unknown[slot] == known.unknown[slot]
+def is_wish_known(scene: Scene, known: Known) -> bool:
+    """Whether nothing has changed of what was said of the wish, which all tables may show."""
+    if scene.wish != known.wish or scene.question != known.question or scene.sign != known.sign:
+        return False
+    if scene.method_kind != known.method_kind or scene.method_digits != known.method_digits:
+        return False
+    if scene.reason != known.reason or scene.address != known.address:
+        return False
     for place in range(MAX_CHANGED):
-        same = same and scene.orders[place] == known.orders[place]
-        same = same and scene.things[place] == known.things[place]
-        same = same and scene.wants[place] == known.wants[place]
-        same = same and scene.same[place] == known.same[place]
-        same = same and scene.variants[place] == known.variants[place]
-    return same
+        if scene.orders[place] != known.orders[place] or scene.things[place] != known.things[place]:
+            return False
+        if scene.wants[place] != known.wants[place] or scene.same[place] != known.same[place]:
+            return False
+        if scene.variants[place] != known.variants[place]:
+            return False
+    return True
+
+
+@kernel
+def is_rest_known(scene: Scene, known: Known) -> bool:
+    """Whether nothing else has changed."""
+    if scene.yes != known.yes or scene.unreported != known.unreported:
+        return False
+    for slot in range(IDENTITY):
+        if scene.told[slot] != known.told[slot]:
+            return False
+    for slot in range(len(SLOTS)):
+        if scene.unknown[slot] != known.unknown[slot]:
+            return False
+    return True
 
 
 # --- What the agent says
