@@ -112,6 +112,7 @@ class Play(Row):
         reward: Of the last one.
         terminated: 1 when it ended the episode.
         truncated: 1 when there were too many.
+        total: Actions carried out in this lane, in all of its episodes.
     """
 
     slot: int
@@ -124,6 +125,7 @@ class Play(Row):
     reward: Small
     terminated: Small
     truncated: Small
+    total: Annotated[int, "int64"]
 
 
 class Moves(NamedTuple):
@@ -512,6 +514,7 @@ def _carry_out(moves: Moves, table: Table, play: Play, lane: Row, errand: Row, s
     code = table.codes[play.verb]
     play.verb, play.count = -1, 0
     play.steps += 1
+    play.total += 1
     changed = moves.act(lane, errand, store, code, work)
     if changed & ENDED:
         play.terminated, play.reward = 1, lane.reward

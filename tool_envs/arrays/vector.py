@@ -247,6 +247,16 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             self._plays["slot"][lanes] = lanes
 
     @property
+    def lane_bytes(self) -> int:
+        """What one lane takes: its state and the rows that it was shown, without observations and pool."""
+        return self._plays.dtype.itemsize + self._lanes.dtype.itemsize
+
+    @property
+    def total_actions(self) -> int:
+        """How many actions were carried out in all lanes since this environment was made."""
+        return int(self._plays["total"].sum())
+
+    @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each lane
         """The seed of each lane."""
         return tuple(self._seeds)
