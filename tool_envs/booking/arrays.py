@@ -20,6 +20,7 @@ from tool_envs.booking.scene.speech import Speaker
 from tool_envs.booking.scene.tables import (
     FIELDS,
     SHAPES,
+    UNSAID,
     fill_airports,
     fill_conversation,
     fill_days,
@@ -48,8 +49,8 @@ class BookingArrays:
     is chosen as the reservation that it is due for. Bags are what the customer told, and those to be paid for
     follow from it.
 
-    All tasks of an airline of the usual size can be solved. Of a much larger one, what a search finds beyond
-    the first 20 itineraries cannot be chosen.
+    All tasks of an airline of the usual size can be solved. What a search finds beyond the first 20
+    itineraries cannot be chosen: that leaves out some connections of airlines with many more flights.
 
     Args:
         base: The airline.
@@ -57,6 +58,7 @@ class BookingArrays:
 
     shapes = SHAPES
     fields = FIELDS
+    unsaid = UNSAID
 
     def __init__(self, base: BookingBase) -> None:
         self._ids = Ids(base.seed)
