@@ -73,7 +73,7 @@ def mask_verbs(
     """
     allowed = allowed_verbs(sight, shelves, policy, draft)
     for place in range(len(verbs)):
-        out[place] = allowed >> verbs[place] & 1
+        out[place] = allowed >> int(verbs[place]) & 1
 
 
 @kernel
