@@ -202,7 +202,7 @@ def see_sent(sight: Sight, amount: int) -> None:
 
 @kernel
 def hear(sight: Sight, said: Said, wanted: Wanted) -> None:
-    """The customer took their turn. What was said of a wish is forgotten when one is brought up (again)."""
+    """The customer took their turn. What was said of a wish is forgotten when another one is brought up."""
     scene = sight.scene
     scene.moves = said.moves
     if said.moves & (DENIES | CORRECTS):
@@ -217,10 +217,22 @@ def hear(sight: Sight, said: Said, wanted: Wanted) -> None:
     for demand in range(len(DEMANDS)):
         scene.demands[demand] |= said.demands[demand]
     if said.wish >= 0 or said.question >= 0:
+        if not is_repeated(sight, said, wanted):
+            forget_wanted(sight.wanted)
         scene.wish, scene.question = said.wish, said.question
         scene.yes = 0
-        forget_wanted(sight.wanted)
     note(sight.wanted, wanted)
+
+
+@kernel
+def is_repeated(sight: Sight, said: Said, wanted: Wanted) -> bool:
+    """Whether what is brought up is the wish or question at hand: of the same kind, about the same trip."""
+    scene, before = sight.scene, sight.wanted
+    if said.wish != scene.wish or said.question != scene.question or wanted.trip != before.trip:
+        return False
+    own = wanted.trip_from == before.trip_from and wanted.trip_to == before.trip_to
+    new = wanted.origin == before.origin and wanted.destination == before.destination
+    return own and new and wanted.days[0] == before.days[0] and wanted.days[1] == before.days[1]
 
 
 @kernel
@@ -260,7 +272,7 @@ def note(wanted: Wanted, said: Wanted) -> None:
     if said.best >= 0:
         wanted.stops, wanted.best, wanted.at_most = said.stops, said.best, said.at_most
         wanted.leaves_after, wanted.arrives_before = said.leaves_after, said.arrives_before
-    if said.flights[0] >= 0:
+    if said.best >= 0 or said.flights[0] >= 0:
         for number in range(MAX_SEGMENTS):
             wanted.flights[number] = said.flights[number]
     if said.bags >= 0:
