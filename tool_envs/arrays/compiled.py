@@ -1,7 +1,8 @@
 """Compiles kernels (see `tool_envs.rows`) with numba, and keeps what was compiled on disk.
 
-Numba's own cache does not see that a function in another file changed. So the folder is named by a digest of
-all files that hold kernels. Where nothing can be written, a temporary folder takes its place.
+Numba's own cache does not see that a function or a constant in another file changed. So the folder is named
+by a digest of all that a function is compiled from. Where nothing can be written, a temporary folder takes
+its place.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from enum import EnumType
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         # The folder is read when the function is made; it is numba's for all of the process.
         before, numba.config.CACHE_DIR = (
             numba.config.CACHE_DIR,
-            str(cache_folder("compiled", kernels_digest())),
+            str(cache_folder("compiled", source_digest(function))),
         )
         try:
             return numba.njit(function, cache=kept, nogil=True)
@@ -47,11 +49,38 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
             numba.config.CACHE_DIR = before
 
 
-def kernels_digest() -> str:
-    """Digest of all files that hold kernels, in hexadecimal."""
-    modules = {inspect.getmodule(kernel) for kernel in KERNELS}
-    files = sorted({str(inspect.getsourcefile(module)) for module in modules if module})
-    return files_digest(map(Path, files))
+def source_digest(function: Callable[..., Any]) -> str:
+    """Digest of all that a function is compiled from, in hexadecimal.
+
+    These are the files of the functions that it reaches, and the constants that they take from elsewhere.
+    """
+    files, constants, reached, left = set(), set(), set(), [function]
+    while left:
+        one = left.pop()
+        if one in reached:
+            continue
+        reached.add(one)
+        files.add(Path(inspect.getfile(one)))
+        for name, value in _used(one):
+            if inspect.isfunction(value):
+                left.append(value)
+            elif isinstance(value, int | float | str | tuple):
+                constants.add(f"{one.__module__}.{name} = {value!r}")
+            elif isinstance(value, EnumType):
+                constants.add(f"{one.__module__}.{name} = {list(value)!r}")
+    parts = [files_digest(sorted(files)), *sorted(constants)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def _used(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """What a function uses of its module, and of modules that this one imports: names and values."""
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        if inspect.ismodule(value):
+            yield from ((f"{name}.{each}", getattr(value, each)) for each in names if hasattr(value, each))
+        else:
+            yield name, value
 
 
 def files_digest(files: Iterable[Path]) -> str:
