@@ -1,14 +1,17 @@
 """The array view of very many episodes at once: the compiled stepper as a `gymnasium.vector.VectorEnv`."""
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import gymnasium
 import numba
 import numpy as np
 import numpy.typing as npt
+from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Space
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -31,6 +34,7 @@ Ids = npt.NDArray[np.int64]
 """Numbers of lanes."""
 Infos = dict[str, Any]
 _AHEAD = 4  # tasks are drawn for so many episodes at once, as a power of 2
+_NO_STEPPER = '{} has no compiled stepper; run single ones by `vectorization_mode="sync"`.'
 Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 """Rewards, terminations, truncations."""
 
@@ -40,10 +44,12 @@ class LanesSnapshot:
     """Some lanes at one moment; an opaque value for `restore`.
 
     Attributes:
+        arguments: Those of their environment that decide what its lanes are.
         records: Copies of their rows.
         numbers: Copies of what is kept of them beside.
     """
 
+    arguments: tuple[Any, ...]
     records: tuple[Records, ...]
     numbers: tuple[npt.NDArray[Any], ...]
 
@@ -97,6 +103,9 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         threads: int = 1,
         **options: Any,  # noqa: ANN401 - whatever the JSON view takes
     ) -> None:
+        if "render_mode" in options:
+            raise UsageError("The vectorized array view renders nothing, and has no argument `render_mode`.")
+        _require_arguments(env_id, options)
         _require_count("num_envs", num_envs)
         _require_count("threads", threads)
         self.autoreset_mode = as_mode(autoreset_mode)
@@ -105,6 +114,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             env_id, action_form, mask, observation, None, pool_size=pool_size, **options
         )
         self.num_envs, self.copy = num_envs, copy
+        self._arguments = (env_id, action_form, mask, pool_size, *sorted(options.items()))
         self.single_action_space = self.reference.action_space
         self.single_observation_space = self.reference.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -147,10 +157,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             if name not in ("reset_mask", "task_index"):
                 raise UnknownNameError("option of reset", name, ("reset_mask", "task_index"))
         ids = self._lanes_to_reset((options or {}).get("reset_mask"))
+        given = (options or {}).get("task_index")
+        chosen = None if given is None else self._chosen_tasks(given)[ids]
         self._seed(ids, self._seed_of_each(seed))
         self._count_episodes(ids)
-        chosen = (options or {}).get("task_index")
-        tasks = self._draw_tasks(ids) if chosen is None else self._chosen_tasks(chosen)[ids]
+        tasks = self._draw_tasks(ids) if chosen is None else chosen
         seen = self._write_to(self._seen)
         self._begin(ids, tasks)
         return self._observe(seen.copy() if self.copy else seen), self._infos(ids)
@@ -221,6 +232,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         """Some lanes now, or all of them, for `restore`."""
         lanes = self._every if ids is None else self._lane_numbers(ids)
         return LanesSnapshot(
+            self._arguments,
             tuple(each[lanes] for each in self._lane_records()),
             tuple(each[lanes] for each in self._lane_numbers_kept()),
         )
@@ -233,11 +245,19 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             ids: Where they go; None: to as many of the first lanes.
 
         Raises:
-            UsageError: There are not as many lanes as were kept.
+            UsageError: There are not as many lanes as were kept, or they are of an environment with other
+                arguments.
         """
+        if not isinstance(snapshot, LanesSnapshot):
+            raise UsageError(f"A snapshot is what `snapshot` gave, not {snapshot!r:.80}.")
+        if snapshot.arguments != self._arguments:
+            raise UsageError(
+                f"The snapshot is of an environment made with {snapshot.arguments}, not with "
+                f"{self._arguments}; restore it in one with the same arguments."
+            )
         lanes = np.arange(len(snapshot)) if ids is None else self._lane_numbers(ids)
         if len(lanes) != len(snapshot) or len(lanes) > self.num_envs:
-            raise UsageError(f"The snapshot holds {len(snapshot)} lanes, not {len(lanes)}.")
+            raise UsageError(f"The snapshot holds {len(snapshot)} lanes, not {len(lanes)}; name as many.")
         for records, kept in zip(self._lane_records(), snapshot.records, strict=True):
             records[lanes] = kept
         for numbers, kept in zip(self._lane_numbers_kept(), snapshot.numbers, strict=True):
@@ -268,7 +288,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         domain = reference.json_env.domain
         rows = domain.rows
         if rows is None:
-            raise UsageError(f"The domain {domain.toolkit.schema.domain} has no compiled stepper.")
+            raise UsageError(_NO_STEPPER.format(f"The domain {domain.toolkit.schema.domain}"))
         as_rows = bool(numba.config.DISABLE_JIT)
 
         def record(dtype: Any) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
@@ -342,17 +362,17 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             return [None] * self.num_envs
         if isinstance(seed, int | np.integer):
             return [int(seed) + lane for lane in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise UsageError(f"Seeds are one for each of {self.num_envs} lanes; got {len(seed)}.")
+        if not isinstance(seed, Sequence | np.ndarray) or len(seed) != self.num_envs:
+            raise UsageError(f"Seeds are an int, or one for each of {self.num_envs} lanes, not {seed!r:.80}.")
         return list(seed)
 
     def _seed(self, ids: Ids, seeds: list[int | None]) -> None:
         """Draw keys, as `ToolEnv` does, for lanes that are seeded or never were."""
-        for lane in ids.tolist():
-            if seeds[lane] is not None or self._numbers[lane] < 0:
-                generator, self._seeds[lane] = seeding.np_random(seeds[lane])
-                self._keys[lane] = generator.bit_generator.random_raw()
-                self._numbers[lane] = self._drawn[lane] = -1
+        lanes = [lane for lane in ids.tolist() if seeds[lane] is not None or self._numbers[lane] < 0]
+        drawn = [seeding.np_random(seeds[lane]) for lane in lanes]  # all, before any lane is changed
+        for lane, (generator, seed) in zip(lanes, drawn, strict=True):
+            self._keys[lane], self._seeds[lane] = generator.bit_generator.random_raw(), seed
+            self._numbers[lane] = self._drawn[lane] = -1
 
     def _count_episodes(self, ids: Ids) -> None:
         self._numbers[ids] += 1
@@ -368,13 +388,13 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return self._ahead[ids, numbers & ((1 << _AHEAD) - 1)]
 
     def _chosen_tasks(self, chosen: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
-        tasks = np.broadcast_to(np.asarray(chosen), (self.num_envs,)) if np.ndim(chosen) < 2 else None
-        count = len(self.reference.json_env.domain.tasks)
-        if tasks is None or tasks.dtype.kind not in "iu" or (tasks < 0).any() or (tasks >= count).any():
+        tasks, count = _as_array(chosen), len(self.reference.json_env.domain.tasks)
+        is_shaped = tasks.shape in ((), (self.num_envs,)) and tasks.dtype.kind in "iu"
+        if not is_shaped or (tasks < 0).any() or (tasks >= count).any():
             raise UsageError(
                 f"`task_index` is an int from 0 to {count - 1}, or one for each lane, not {chosen!r:.80}."
             )
-        return tasks.astype(np.int64)
+        return np.broadcast_to(tasks.astype(np.int64), (self.num_envs,))
 
     def _begin(self, ids: Ids, tasks: Ids) -> None:
         self._tasks[ids] = tasks
@@ -518,7 +538,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
     def _checked(self, ids: Ids, actions: Any, ended: npt.NDArray[np.bool_]) -> Ids:  # noqa: ANN401
         """The actions of the lanes that run."""
         shape = (len(ids),) if self._by_choices else (len(ids), len(self._sizes))
-        given = np.asarray(actions)
+        given = _as_array(actions)
         if given.shape != shape or given.dtype.kind not in "iu":
             raise UsageError(
                 f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
@@ -530,10 +550,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             bad = given[wrong if self._by_choices else wrong.any(axis=1)][0].tolist()
             most = (limits - 1).tolist()
             raise UsageError(f"An action is an integer from 0 to {most}, each in its dimension, not {bad}.")
-        return given.astype(np.int64, copy=False)
+        # Each kind of array would be compiled for itself.
+        return np.require(given, np.int64, ("C", "W"))
 
     def _lane_numbers(self, ids: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
-        given = np.asarray(ids)
+        given = _as_array(ids)
         is_list = given.ndim == 1 and given.dtype.kind in "iu" and len(given)
         if (
             not is_list
@@ -579,6 +600,26 @@ def draws_below(n: int, keys: npt.NDArray[np.uint64], episodes: Ids, k: int) -> 
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     carried = (state & low) * np.uint64(n) >> half
     return (((state >> half) * np.uint64(n) + carried) >> half).astype(np.int64)
+
+
+def _as_array(given: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever the caller gave
+    """It as an array; what cannot be one, since its parts differ in length, as one of an object."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        return np.array(None)
+
+
+def _require_arguments(env_id: str, options: Iterable[str]) -> None:
+    """Require that a JSON view knows its arguments."""
+    entry = gymnasium.spec(env_id).entry_point
+    creator: Any = load_env_creator(entry) if isinstance(entry, str) else entry
+    known = list(inspect.signature(creator).parameters)
+    if "pool_size" not in known:
+        raise UsageError(_NO_STEPPER.format(env_id))
+    for name in options:
+        if name not in known:
+            raise UnknownNameError(f"argument of {env_id}", name, known)
 
 
 def _require_count(name: str, value: object) -> None:
