@@ -4,6 +4,7 @@
 
 It wants a vectorized array view with `observation="features"`, in either form of actions, and Gymnasium's
 usual autoreset: after the last step of an episode, a lane's next step starts a new one, whatever the action.
+What the environment gives must not be overwritten by its next step.
 """
 
 import argparse

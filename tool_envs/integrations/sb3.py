@@ -37,7 +37,8 @@ class GymnasiumVecEnv(VecEnv):
     no other methods and no attributes of their own.
 
     Args:
-        envs: Its observations are a `Dict` with the key `action_mask`, its mode of autoreset is `SameStep`.
+        envs: Its observations are a `Dict` with the key `action_mask`, its mode of autoreset is `SameStep`,
+            and what it gives is not overwritten by its next step.
 
     Raises:
         UsageError: `envs` has no masks, or resets itself in another way.
