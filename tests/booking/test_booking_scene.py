@@ -224,6 +224,10 @@ FIELDS_OF = {
 """Slot -> what an answer to a question for it says."""
 
 
+SAID_BY_KIND = {("remove_bags", "baggage"), ("insurance", "insurance")}
+"""Kinds of wishes and slots of which the words say nothing that the kind does not say."""
+
+
 @settings(max_examples=200)
 @given(wishes(), keys, st.sampled_from(sorted(FIELDS_OF)))
 def test_an_answer_says_what_there_is_to_say_of_that_slot_alone(goal, key, slot):
@@ -240,8 +244,15 @@ def test_an_answer_says_what_there_is_to_say_of_that_slot_alone(goal, key, slot)
         is_silent = said_before == getattr(nothing_wanted(), name) or name == "days"
         assert is_silent or said_now == said_before
     assert answer.wanted == expected
+    assert is_told(answer.wanted, slot) == (known and (wish.kind, slot) not in SAID_BY_KIND)
     for arguments in wish.accepted if known else ():
         assert_says(answer.wanted, slot, arguments)
+
+
+def is_told(wanted, slot):
+    """Whether anything at all is said of a slot."""
+    silence = nothing_wanted()
+    return any(getattr(wanted, name) != getattr(silence, name) for name in FIELDS_OF[slot])
 
 
 def assert_says(wanted, slot, arguments):

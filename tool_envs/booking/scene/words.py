@@ -17,6 +17,7 @@ from tool_envs.booking.ids import Ids
 from tool_envs.booking.rows import CABINS, CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_RESERVATIONS, METHOD_KINDS
 from tool_envs.booking.scene.rows import flight_code, name_code
 from tool_envs.booking.scene.sight import (
+    ANY,
     BEST,
     BY_DIGITS,
     BY_ID,
@@ -147,6 +148,7 @@ def _read_route(wanted: Wanted, words: str) -> None:
 
 _STOPS = {"direct flight": DIRECT, "connection with one stop": ONE_STOP}
 _WANTED_FLIGHT = re.compile(rf"\b(?:the )?({_any_of(BEST)}) ({_any_of(_STOPS)})\b")
+_SOME_FLIGHT = re.compile(r"\ba flight (?:earlier that day|(?:one day|two days) later)\b")
 _CLOCK = r"(noon|\d{1,2} [ap]m)\b"
 _AFTER = re.compile(rf"\bleaves after {_CLOCK}")
 _BEFORE = re.compile(rf"\barrives before {_CLOCK}")
@@ -159,6 +161,8 @@ def _read_flights(wanted: Wanted, words: str) -> None:
     flight = _WANTED_FLIGHT.search(words)
     if flight:
         wanted.best, wanted.stops = BEST.index(flight[1]), _STOPS[flight[2]]
+    elif _SOME_FLIGHT.search(words):
+        wanted.best = ANY
     after, before, most = _AFTER.search(words), _BEFORE.search(words), _AT_MOST.search(words)
     if after:
         wanted.leaves_after = _minutes(after[1])
