@@ -552,8 +552,14 @@ class RowView(Protocol):
     def store(self) -> Any:  # noqa: ANN401 - a structured array of the domain's own
         """What never changes, as an array of one element."""
 
-    def make(self, task: Task) -> tuple[Row, Row]:
-        """A task as its row, and the row of its episode when the user has said their first words."""
+    def make(self, task: Task, words: Task | None) -> tuple[Row, Row]:
+        """A task as its row, and the row of its episode when the user has said their first words.
+
+        Args:
+            task: The task.
+            words: The one whose user's words are heard: itself; for controls another one, or None for no
+                words but those that say who the user is.
+        """
 
     def verb(self, verb: Verb) -> tuple[int, int]:
         """The code of a verb, and the write that it calls or proposes, or -1."""

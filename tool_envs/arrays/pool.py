@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,10 @@ from tool_envs.arrays.compiled import cache_folder, files_digest, saying_when_sl
 from tool_envs.canonical import digest
 from tool_envs.domain import Domain
 from tool_envs.errors import DataFileError
+from tool_envs.task import Task
+
+Words: TypeAlias = Literal["heard", "blanked", "shuffled"]
+"""Whose words are heard."""
 
 Records = npt.NDArray[np.void]
 """A structured array."""
@@ -29,6 +33,8 @@ class Pool:
         domain: Whose tasks.
         rows: How they become rows.
         size: How many places there are.
+        words: Whose words are heard: `heard`, the user's own; for controls `blanked`, nobody's, or
+            `shuffled`, those of the user of the next task.
         record: What makes a numpy dtype of a row's.
 
     Attributes:
@@ -37,17 +43,30 @@ class Pool:
     """
 
     def __init__(
-        self, domain: Domain, rows: RowView, size: int, record: Callable[[Any], np.dtype[Any]]
+        self,
+        domain: Domain,
+        rows: RowView,
+        size: int,
+        words: Words,
+        record: Callable[[Any], np.dtype[Any]],
     ) -> None:
-        self._domain, self._rows = domain, rows
+        self._domain, self._rows, self._words = domain, rows, words
         self.errands: Records = np.zeros(size, record(rows.errand.numpy_dtype()))
         self.starts: Records = np.zeros(size, record(rows.lane.numpy_dtype()))
 
     def put(self, places: Sequence[int], tasks: Sequence[int]) -> None:
         """Put tasks, by their indexes, into places."""
         for place, index in zip(places, tasks, strict=True):
-            errand, lane = self._rows.make(self._domain.tasks[index])
+            task = self._domain.tasks[index]
+            errand, lane = self._rows.make(task, self._spoken(index))
             self.errands[place], self.starts[place] = errand.values(), lane.values()
+
+    def _spoken(self, index: int) -> Task | None:
+        """The task whose user's words are heard in a task."""
+        if self._words == "blanked":
+            return None
+        tasks = self._domain.tasks
+        return tasks[(index + (self._words == "shuffled")) % len(tasks)]
 
     def fill(self) -> None:
         """Put task i into place i, all of them; from the user's cache, where they are kept.
@@ -69,7 +88,9 @@ class Pool:
         loaded = self._domain.load
         arguments = [str(each) for each in self._domain.load_arguments]
         layouts = [str(records.dtype.descr) for records in (self.errands, self.starts)]
-        return digest([loaded.__module__, loaded.__qualname__, arguments, size, code_digest(), layouts])
+        return digest(
+            [loaded.__module__, loaded.__qualname__, arguments, size, self._words, code_digest(), layouts]
+        )
 
     def _write(self, file: Path) -> None:
         content = self.errands.tobytes() + self.starts.tobytes()

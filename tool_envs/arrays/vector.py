@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import gymnasium
 import numba
@@ -23,7 +23,7 @@ from tool_envs.arrays.compiled import compiled, saying_when_slow
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.lanes import begin_all, pick_each, spread_all
 from tool_envs.arrays.observations import FEATURES, Observation
-from tool_envs.arrays.pool import Pool, Records
+from tool_envs.arrays.pool import Pool, Records, Words
 from tool_envs.arrays.tables import layout_table, observation_dtype, record_dtype, segments_of
 from tool_envs.env import TASK_DRAW
 from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
@@ -85,6 +85,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
     * `copy`: whether what `reset` and `step` give is the caller's own; with False the next call overwrites
       it, and it must not be written to.
     * `threads`: how many threads share the lanes.
+    * `words`: for controls, which should learn nothing: `blanked`, nothing that the user says is heard but
+      who they are; `shuffled`, they say the words of the user of the next task. Masks follow what is heard.
     * others: as of `ArrayEnv`, `render_mode` aside.
     """
 
@@ -101,6 +103,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         pool_size: int | None = 4096,
         copy: bool = True,
         threads: int = 1,
+        words: Words = "heard",
         **options: Any,  # noqa: ANN401 - whatever the JSON view takes
     ) -> None:
         if "render_mode" in options:
@@ -114,7 +117,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             env_id, action_form, mask, observation, None, pool_size=pool_size, **options
         )
         self.num_envs, self.copy = num_envs, copy
-        self._arguments = (env_id, action_form, mask, pool_size, *sorted(options.items()))
+        self._arguments = (env_id, action_form, mask, pool_size, words, *sorted(options.items()))
         self.single_action_space = self.reference.action_space
         self.single_observation_space = self.reference.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -125,7 +128,9 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         self._has_features = observation == "features"
         self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         self._workers = threads
-        self._make_arrays(pool_size if pool_size is not None else num_envs)
+        if words not in get_args(Words):
+            raise UnknownNameError("value of words", words, get_args(Words))
+        self._make_arrays(pool_size if pool_size is not None else num_envs, words)
         self._keys = np.zeros(num_envs, np.uint64)
         self._numbers = np.full(num_envs, -1, np.int64)  # of episodes; -1: there was none
         self._tasks = np.zeros(num_envs, np.int64)
@@ -283,7 +288,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     # --- The arrays
 
-    def _make_arrays(self, size: int) -> None:
+    def _make_arrays(self, size: int, words: Words) -> None:
         form, reference = self.reference.form, self.reference
         domain = reference.json_env.domain
         rows = domain.rows
@@ -301,7 +306,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             return as_records(np.array([row.values()], row.numpy_dtype()))
 
         self._rows = rows
-        self._pool = Pool(domain, rows, size, record)
+        self._pool = Pool(domain, rows, size, words, record)
         if not self._is_endless:
             self._pool.fill()
         seen = record(observation_dtype(reference.observations.boxes, len(form.names)))

@@ -16,11 +16,17 @@ def audit_environment(
     kwarg: Kwargs = None,
     tasks: Annotated[int, typer.Option(min=1, help="How many tasks: 0 to N-1.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation.")] = 0,
+    choices: Annotated[
+        int, typer.Option(min=0, help="How long a learner that hears no wish learns; 0: there is none.")
+    ] = 300_000,
 ) -> None:
-    """Check that the oracle earns all, the trivial agents nothing, and who breaks a rule nothing for it."""
+    """Check that the oracle earns all, the trivial agents nothing, and who breaks a rule nothing for it.
+
+    A learner that hears nothing of what customers want must not learn to earn anything either.
+    """
     with progress(f"auditing {env_id}") as tick:
         findings = []
-        for finding in audit(env_id, read_pairs(kwarg), range(tasks), seed):
+        for finding in audit(env_id, read_pairs(kwarg), range(tasks), seed, choices):
             findings.append(finding)
             tick(None)
     table = table_of("agent", "expected", "solved", "as expected")

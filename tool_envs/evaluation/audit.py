@@ -6,13 +6,20 @@ from contextlib import closing
 import msgspec
 
 from tool_envs.agents import TRIVIAL, Agent, Script, load_agent
+from tool_envs.arrays.vector import ArrayVectorEnv
 from tool_envs.domain import Solver
 from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.evaluation.environments import make_env
 from tool_envs.evaluation.evaluate import evaluate
+from tool_envs.evaluation.learner import learn_and_play
 from tool_envs.evaluation.report import EpisodeResult
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
+
+MOST_UNEARNED = 0.05
+"""The share of tasks that a learner may solve without hearing what is wanted: by luck, and by asking."""
+_POOL = 1024  # tasks of each split that the learner meets
+_FEWEST_PLAYED = 512
 
 RULES = "rules"
 """The component of a ledger that a broken rule leaves unmet."""
@@ -40,22 +47,45 @@ class Finding(msgspec.Struct, frozen=True):
     problems: tuple[str, ...]
 
 
-def audit(env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int = 0) -> Iterator[Finding]:
+def audit(
+    env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int = 0, choices: int = 0
+) -> Iterator[Finding]:
     """Play the oracle, the trivial agents and the saboteurs over tasks; one finding for each.
+
+    Last comes a learner that hears nothing of what customers want, in the array view: what it earns all the
+    same is unearned.
 
     Args:
         env_id: The environment; its domain has an oracle.
         kwargs: Its arguments.
         tasks: Indexes of the tasks.
         seed: As `evaluate`.
+        choices: How long the learner learns; 0: there is none. Domains without compiled episodes have none.
     """
     with closing(make_env(env_id, kwargs)) as env:
-        saboteurs = unwrap(env).domain.saboteurs
+        saboteurs, rows = unwrap(env).domain.saboteurs, unwrap(env).domain.rows
     yield _play(env_id, kwargs, tasks, seed, load_agent("oracle"), "reward 1.0", _must_solve)
     for name in TRIVIAL:
         yield _play(env_id, kwargs, tasks, seed, load_agent(name), "reward 0.0", _must_fail)
     for rule, solver in saboteurs.items():
         yield _sabotage(env_id, kwargs, tasks, seed, rule, solver)
+    if choices and rows is not None:
+        yield _learn(env_id, kwargs, choices, max(_FEWEST_PLAYED, len(tasks)), seed)
+
+
+def _learn(env_id: str, kwargs: Mapping[str, Json], choices: int, episodes: int, seed: int) -> Finding:
+    others = {name: value for name, value in kwargs.items() if name != "split"}
+
+    def make(split: str, lanes: int) -> ArrayVectorEnv:
+        return ArrayVectorEnv(
+            env_id, lanes, observation="features", words="blanked", pool_size=_POOL, split=split, **others
+        )
+
+    played = learn_and_play(make, choices, episodes, seed)
+    share = played.solved / played.count
+    problems = () if share < MOST_UNEARNED else (f"{share:.1%} were solved without hearing a wish",)
+    expected = f"solves less than {MOST_UNEARNED:.0%}"
+    return Finding("learner without words", expected, played.count, played.solved, problems)
 
 
 def _play(

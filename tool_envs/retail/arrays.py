@@ -19,6 +19,7 @@ from tool_envs.retail.scene.speech import Speaker
 from tool_envs.retail.scene.tables import (
     FIELDS,
     SHAPES,
+    UNSAID,
     fill_conversation,
     fill_lines,
     fill_methods,
@@ -42,6 +43,7 @@ class RetailArrays:
 
     shapes = SHAPES
     fields = FIELDS
+    unsaid = UNSAID
 
     def __init__(self, base: RetailBase) -> None:
         self._reader = Reader(base.catalog, base.ids)

@@ -113,6 +113,20 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Name of a table -> what stands along its last axis."""
 
+UNSAID: Final[Mapping[str, tuple[str, ...]]] = {
+    "conversation": ("profile shown", "a balance moved since", "last call refused", *MEMBERSHIPS),
+    "reservations": (
+        *("listed", "shown", "shown last", "cancelled", "round trip", *CABINS, "insured", "new"),
+        *("some flight left", "some flight called off", "some flight delayed", "one flight", "proposed"),
+    ),
+    "legs": ("shown", *STATUSES, "price known"),
+    "methods": ("shown", *METHOD_KINDS, "holds something", "proposed"),
+    "balances": ("balance",),
+    "people": ("shown", "proposed"),
+}
+"""Name of a table -> its fields that are the same whatever the customer says. (Flights are seen from the wish
+at hand.)"""
+
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "conversation": (),
     "reservations": (MAX_TRIPS,),

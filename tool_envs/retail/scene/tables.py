@@ -85,6 +85,25 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Name of a table -> what stands along its last axis."""
 
+UNSAID: Final[Mapping[str, tuple[str, ...]]] = {
+    "conversation": (
+        *("customer found", "profile shown", "a balance moved since", "list of products shown"),
+        "last call refused",
+    ),
+    "orders": (
+        *("listed", "shown", *STATUSES),
+        *(f"paid with method {method}" for method in range(MAX_METHODS)),
+        "proposed",
+    ),
+    "lines": ("shown", "product shown", "looked up", "proposed"),
+    "methods": ("shown", *METHOD_KINDS, "proposed"),
+    "products": ("listed", "shown"),
+    "order_amounts": ("paid",),
+    "balances": ("balance",),
+}
+"""Name of a table -> its fields that are the same whatever the customer says. (Variants are those of things
+that they named.)"""
+
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "conversation": (),
     "orders": (MAX_ORDERS,),

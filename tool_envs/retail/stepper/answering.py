@@ -136,6 +136,15 @@ def say_nothing(said: Said) -> None:
 
 
 @kernel
+def mute(said: Said) -> None:
+    """Take back all that was said but who they are."""
+    told = said.told[0] | said.told[1] << 1 | said.told[2] << 2
+    say_nothing(said)
+    for slot in range(IDENTITY):
+        said.told[slot] = told >> slot & 1
+
+
+@kernel
 def say(said: Said, words: Said) -> None:
     """Say something after what was said already; of what can be said once, the first counts."""
     if said.sign < 0:

@@ -24,7 +24,7 @@ from tool_envs.retail.scene.sight import (
     open_draft,
 )
 from tool_envs.retail.scene.words import Reader, order_code
-from tool_envs.retail.stepper.answering import bring_up
+from tool_envs.retail.stepper.answering import bring_up, mute
 from tool_envs.retail.stepper.calls import sort_pairs
 from tool_envs.retail.stepper.rows import (
     FACTS,
@@ -77,13 +77,20 @@ class ErrandMaker:
         self._base, self._catalog = base, base.catalog
         self._reader = Reader(base.catalog, base.ids)
 
-    def make(self, task: Task) -> Begun:
+    def make(self, task: Task, words: Task | None) -> Begun:
         """A task as rows.
+
+        Args:
+            task: The task.
+            words: The one whose customer's words are heard; for controls another one, or None for no words.
 
         Raises:
             ValueError: The task has something that rows have no place for.
         """
         errand = _Maker(self._base, self._reader, goal_of(task)).errand()
+        errand.mute = int(words is None)
+        if words not in (task, None):
+            _speak_like(errand, _Maker(self._base, self._reader, goal_of(words)).errand())
         return Begun(errand, self._lane(errand, goal_of(task)))
 
     def _lane(self, errand: Errand, goal: UserGoal) -> Lane:
@@ -111,6 +118,8 @@ class ErrandMaker:
         bring_up(opening, errand.wanted[0])
         opening.told = list(errand.wanted[0].opening.told)
         opening.demands = [int(bool(goal.conditions.get(demand))) for demand in DEMANDS]
+        if errand.mute:
+            mute(opening)
         hear(lane.sight, opening)
         return lane
 
@@ -150,6 +159,7 @@ class _Maker:
             wanted=_filled([self._wanted(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
             dues=_filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
             swapped=padded(self._swapped(), MAX_SWAPPED, -1),
+            mute=0,
         )
 
     def _find_customer(self) -> int:
@@ -300,6 +310,14 @@ def new_room() -> Room:
         customer=blank_customer(),
         order=blank_order(),
     )
+
+
+def _speak_like(errand: Errand, other: Errand) -> None:
+    """Let a customer say the words of another one for their own wishes."""
+    steps = [wanted for wanted in other.wanted if wanted.number >= 0]
+    for number, wanted in enumerate(errand.wanted):
+        spoken = steps[min(number, len(steps) - 1)]
+        wanted.opening, wanted.words, wanted.new_words = spoken.opening, spoken.words, spoken.new_words
 
 
 def _filled(rows: Sequence[R], length: int, empty: Callable[[], R]) -> list[R]:

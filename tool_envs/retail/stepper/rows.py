@@ -128,6 +128,7 @@ class Errand(Row):
         wanted: Its steps.
         dues: The wishes; `step` is -2 behind the last.
         swapped: Codes of the products of which other variants are wanted; -1 behind the last.
+        mute: 1 when nothing that the customer says is heard but who they are (a control).
     """
 
     customer: Customer
@@ -140,6 +141,7 @@ class Errand(Row):
     wanted: Annotated[list[Wanted], MAX_STEPS]
     dues: Annotated[list[Due], MAX_WISHES]
     swapped: Annotated[list[int], MAX_SWAPPED, "int16"]
+    mute: Small
 
 
 class Lane(Row):

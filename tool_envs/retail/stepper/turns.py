@@ -46,7 +46,7 @@ from tool_envs.retail.scene.sight import (
     Shelves,
     Sight,
 )
-from tool_envs.retail.stepper.answering import answer
+from tool_envs.retail.stepper.answering import answer, mute
 from tool_envs.retail.stepper.calls import copy_call, run_call, to_call
 from tool_envs.retail.stepper.grading import earned, note_facts
 from tool_envs.retail.stepper.hearing import (
@@ -160,6 +160,8 @@ def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, 
     react(lane.state, room.heard, errand.facts, room.step)
     _learn(lane, errand, shelves, before, room)
     answer(errand, before, lane.state.wish, lane.state.sets, room)
+    if errand.mute:
+        mute(room.said)
     hear(sight, room.said)
     if not is_wish_known(sight.scene, room.known):
         return ALL_CHANGED & ~ENDED

@@ -46,9 +46,9 @@ class RetailRows:
         }
         return np.array([(_plain(shelves), sentences.values())], dtype)
 
-    def make(self, task: Task) -> Begun:
+    def make(self, task: Task, words: Task | None) -> Begun:
         """As of `RowView`."""
-        return self._maker.make(task)
+        return self._maker.make(task, words)
 
     def verb(self, verb: Verb) -> tuple[int, int]:
         """As of `RowView`."""
