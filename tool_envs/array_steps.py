@@ -183,7 +183,7 @@ def take_choice(moves: Moves, table: Table, play: Play, lane: Row, store: Row, c
         slot = table.verbs[play.verb].slots[play.count]
         _choose(moves, slot, play, lane, store, choice - slot.source)
     _skip_slots(moves, table.verbs[play.verb], play, lane, store)
-    return play.count == table.verbs[play.verb].count
+    return bool(play.count == table.verbs[play.verb].count)
 
 
 @kernel
@@ -191,7 +191,7 @@ def _choose(moves: Moves, slot: SlotForm, play: Play, lane: Row, store: Row, cho
     """Make a choice in the next slot; False: there is no such row."""
     play.chosen[play.count] = choice
     play.count += 1
-    return moves.choose(lane, store, slot.role, slot.place, choice if choice < slot.width else -1)
+    return bool(moves.choose(lane, store, slot.role, slot.place, choice if choice < slot.width else -1))
 
 
 @kernel
@@ -509,13 +509,13 @@ def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -
 
 
 @kernel
-def _carry_out(moves: Moves, table: Table, play: Play, lane: Row, errand: Row, store: Row, work: Row) -> int:
+def _carry_out(moves: Moves, table: Table, play: Play, lane: Out, errand: Row, store: Row, work: Row) -> int:
     """Carry out an action of which all choices are made; answers what `act` does."""
     code = table.codes[play.verb]
     play.verb, play.count = -1, 0
     play.steps += 1
     play.total += 1
-    changed = moves.act(lane, errand, store, code, work)
+    changed = int(moves.act(lane, errand, store, code, work))
     if changed & ENDED:
         play.terminated, play.reward = 1, lane.reward
     return changed
@@ -537,16 +537,19 @@ class RowView(Protocol):
     def run_choices(arrays, ids, choices):
         array_steps.run_choices(moves(), arrays, ids, choices)
     ```
-
-    Attributes:
-        lane: The rows of episodes; one has a field `reward`.
-        errand: The rows of tasks.
-        work: A row to work in.
     """
 
-    lane: type[Row]
-    errand: type[Row]
-    work: Row
+    @property
+    def lane(self) -> type[Row]:
+        """The rows of episodes; one has a field `reward`."""
+
+    @property
+    def errand(self) -> type[Row]:
+        """The rows of tasks."""
+
+    @property
+    def work(self) -> Row:
+        """A row to work in."""
 
     @property
     def store(self) -> Any:  # noqa: ANN401 - a structured array of the domain's own

@@ -37,16 +37,22 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
             if number not in _known:
                 numba.extending.register_jitable(kernel)
                 _known.add(number)
-        kept = not (numba.config.BOUNDSCHECK or numba.config.DISABLE_JIT)
+        settings: Any = numba.config  # its attributes come from the environment
+        kept = not (settings.BOUNDSCHECK or settings.DISABLE_JIT)
         # The folder is read when the function is made; it is numba's for all of the process.
-        before, numba.config.CACHE_DIR = (
-            numba.config.CACHE_DIR,
-            str(cache_folder("compiled", source_digest(function))),
-        )
+        folder = cache_folder("compiled", source_digest(function))
+        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
         try:
-            return numba.njit(function, cache=kept, nogil=True)
+            ready: Callable[..., Any] = numba.njit(function, cache=kept, nogil=True)
         finally:
-            numba.config.CACHE_DIR = before
+            settings.CACHE_DIR = before
+        return ready
+
+
+def is_compiling() -> bool:
+    """Whether functions are compiled at all, and not run as Python (`NUMBA_DISABLE_JIT=1`)."""
+    settings: Any = numba.config
+    return not settings.DISABLE_JIT
 
 
 def source_digest(function: Callable[..., Any]) -> str:

@@ -10,11 +10,11 @@ from gymnasium.spaces import Box
 
 from tool_envs.array_steps import MAX_SLOTS, RowView, SlotForm, VerbForm
 from tool_envs.array_view import Slot, Verb
-from tool_envs.arrays.forms import MultidiscreteForm, SequentialForm
+from tool_envs.arrays.forms import Form, MultidiscreteForm, SequentialForm
 from tool_envs.errors import UsageError
 
 
-def layout_table(form: SequentialForm | MultidiscreteForm, rows: RowView) -> npt.NDArray[np.void]:
+def layout_table(form: Form[Any], rows: RowView) -> npt.NDArray[np.void]:
     """A layout as an array of one `tool_envs.array_steps.Table`.
 
     Raises:
@@ -23,7 +23,7 @@ def layout_table(form: SequentialForm | MultidiscreteForm, rows: RowView) -> npt
     verbs = [_verb_form(verb, form, rows) for verb in form.layout.verbs]
     slots = [_slot_form(slot, (), form, rows) for slot in form.layout.slots]
     widest = max([1, *(slot.choices for slot in slots)])
-    dtype = {
+    dtype: Any = {
         "names": ["codes", "tools", "verbs", "slots", "one", "some"],
         "formats": [
             ("int16", len(verbs)),
@@ -44,10 +44,11 @@ def layout_table(form: SequentialForm | MultidiscreteForm, rows: RowView) -> npt
         room,
         room,
     )
-    return np.array([row], dtype)
+    table: npt.NDArray[np.void] = np.array([row], np.dtype(dtype))
+    return table
 
 
-def _verb_form(verb: Verb, form: SequentialForm | MultidiscreteForm, rows: RowView) -> VerbForm:
+def _verb_form(verb: Verb, form: Form[Any], rows: RowView) -> VerbForm:
     if len(verb.slots) > MAX_SLOTS:
         raise UsageError(f"{verb.name} has {len(verb.slots)} slots; at most {MAX_SLOTS} can be compiled.")
     code, tool = rows.verb(verb)
@@ -57,9 +58,7 @@ def _verb_form(verb: Verb, form: SequentialForm | MultidiscreteForm, rows: RowVi
     return VerbForm(code, tool, field, len(slots), slots + behind)
 
 
-def _slot_form(
-    slot: Slot, before: tuple[Slot, ...], form: SequentialForm | MultidiscreteForm, rows: RowView
-) -> SlotForm:
+def _slot_form(slot: Slot, before: tuple[Slot, ...], form: Form[Any], rows: RowView) -> SlotForm:
     role, place = rows.slot(slot)
     names = [each.name for each in before]
     return SlotForm(
@@ -69,11 +68,16 @@ def _slot_form(
         choices=slot.choices,
         needs=names.index(slot.needs) if slot.needs and names else -1,
         source=form.sources[slot.source] if isinstance(form, SequentialForm) else -1,
-        start=form.starts[slot.name]
-        if isinstance(form, MultidiscreteForm)
-        else form.fields.get(slot.name, -1),
+        start=_start(slot, form),
         dimension=1 + form.layout.slots.index(slot),
     )
+
+
+def _start(slot: Slot, form: Form[Any]) -> int:
+    """Where the choices of a slot begin: in `partial`, or -1; in the form `multidiscrete` in the mask."""
+    if isinstance(form, MultidiscreteForm):
+        return form.starts[slot.name]
+    return form.fields.get(slot.name, -1) if isinstance(form, SequentialForm) else -1
 
 
 def observation_dtype(boxes: Mapping[str, Box], choices: int) -> np.dtype[Any]:
@@ -105,19 +109,23 @@ def segments_of(boxes: Mapping[str, Box]) -> tuple[npt.NDArray[np.int64], int, i
 
 def record_dtype(form: Any, attributes: bool) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
     """A structured dtype; with `attributes`, one whose elements Python can read by attribute, as rows."""
-    dtype = np.dtype(form)
-    if not attributes:
-        return dtype
-    if dtype.names is None:
-        if dtype.subdtype is None:
-            return dtype
+    dtype: np.dtype[Any] = np.dtype(form)
+    with_attributes: np.dtype[Any] = np.dtype(_with_attributes(dtype))
+    return with_attributes if attributes else dtype
+
+
+def _with_attributes(dtype: Any) -> Any:  # noqa: ANN401 - a dtype with fields, or a part of one
+    if dtype.subdtype is not None:
         element, shape = dtype.subdtype
-        return np.dtype((record_dtype(element, True), shape))
-    fields = {
+        return _with_attributes(element), shape
+    if dtype.names is None:
+        return dtype
+    fields = [dtype.fields[name] for name in dtype.names]
+    form = {
         "names": list(dtype.names),
-        "formats": [record_dtype(dtype.fields[name][0], True) for name in dtype.names],  # type: ignore[index]
-        "offsets": [dtype.fields[name][1] for name in dtype.names],  # type: ignore[index]
+        "formats": [_with_attributes(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
         "itemsize": dtype.itemsize,
         "aligned": dtype.isalignedstruct,
     }
-    return np.dtype((np.record, np.dtype(fields)))
+    return np.dtype((np.record, form))

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import gymnasium
-import numba
 import numpy as np
 import numpy.typing as npt
 from gymnasium.envs.registration import load_env_creator
@@ -19,7 +18,7 @@ from gymnasium.vector.utils import batch_space
 
 from tool_envs.array_steps import Lanes, Play, Rules
 from tool_envs.array_view import Level
-from tool_envs.arrays.compiled import compiled, saying_when_slow
+from tool_envs.arrays.compiled import compiled, is_compiling, saying_when_slow
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.lanes import begin_all, pick_each, spread_all
 from tool_envs.arrays.observations import FEATURES, Observation
@@ -294,7 +293,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         rows = domain.rows
         if rows is None:
             raise UsageError(_NO_STEPPER.format(f"The domain {domain.toolkit.schema.domain}"))
-        as_rows = bool(numba.config.DISABLE_JIT)
+        as_rows = not is_compiling()
 
         def record(dtype: Any) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
             return record_dtype(dtype, as_rows)
@@ -303,7 +302,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             return array.view(record(array.dtype))
 
         def one(row: Row) -> Records:
-            return as_records(np.array([row.values()], row.numpy_dtype()))
+            return as_records(np.array([row.values()], np.dtype(cast("Any", row.numpy_dtype()))))
 
         self._rows = rows
         self._pool = Pool(domain, rows, size, words, record)
@@ -390,7 +389,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             self._drawn = self._numbers >> _AHEAD
             episodes = (self._drawn[:, None] << _AHEAD) + np.arange(1 << _AHEAD)
             self._ahead = draws_below(count, self._keys[:, None], episodes, TASK_DRAW)
-        return self._ahead[ids, numbers & ((1 << _AHEAD) - 1)]
+        tasks: Ids = self._ahead[ids, numbers & ((1 << _AHEAD) - 1)]
+        return tasks
 
     def _chosen_tasks(self, chosen: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
         tasks, count = _as_array(chosen), len(self.reference.json_env.domain.tasks)
@@ -452,7 +452,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     def _is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
         plays = self._plays if ids is self._every else self._plays[ids]
-        return (plays["terminated"] | plays["truncated"]).astype(np.bool_)
+        over: npt.NDArray[np.bool_] = (plays["terminated"] | plays["truncated"]).astype(np.bool_)
+        return over
 
     def _ends(self, ids: Ids) -> Ends:
         """Rewards, terminations and truncations."""
@@ -595,7 +596,7 @@ def draws_below(n: int, keys: npt.NDArray[np.uint64], episodes: Ids, k: int) -> 
         episodes: Of one that goes with it.
         k: Number of the draw.
     """
-    state = np.uint64(0)
+    state: Any = np.uint64(0)
     for part in (keys, episodes.astype(np.uint64), np.uint64(0), np.uint64(k)):
         state = state + np.uint64(0x9E3779B97F4A7C15) + part
         state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -604,7 +605,8 @@ def draws_below(n: int, keys: npt.NDArray[np.uint64], episodes: Ids, k: int) -> 
     # (state * n) >> 64, in halves.
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     carried = (state & low) * np.uint64(n) >> half
-    return (((state >> half) * np.uint64(n) + carried) >> half).astype(np.int64)
+    drawn: Ids = (((state >> half) * np.uint64(n) + carried) >> half).astype(np.int64)
+    return drawn
 
 
 def _as_array(given: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever the caller gave

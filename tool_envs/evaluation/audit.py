@@ -82,10 +82,10 @@ def _learn(env_id: str, kwargs: Mapping[str, Json], choices: int, episodes: int,
         )
 
     played = learn_and_play(make, choices, episodes, seed)
-    share = played.solved / played.count
+    share = played.solved / played.played
     problems = () if share < MOST_UNEARNED else (f"{share:.1%} were solved without hearing a wish",)
     expected = f"solves less than {MOST_UNEARNED:.0%}"
-    return Finding("learner without words", expected, played.count, played.solved, problems)
+    return Finding("learner without words", expected, played.played, played.solved, problems)
 
 
 def _play(

@@ -4,7 +4,7 @@ Reference: Schulman et al., Proximal Policy Optimization Algorithms, 2017; advan
 High-Dimensional Continuous Control Using Generalized Advantage Estimation, 2016; Adam of Kingma and Ba, 2015.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +29,11 @@ class Episodes(NamedTuple):
     """Episodes that were played.
 
     Attributes:
-        count: How many ended.
+        played: How many ended.
         solved: How many of them earned 1.0.
     """
 
-    count: int
+    played: int
     solved: int
 
 
@@ -147,15 +147,15 @@ class Learner:
         clipped = np.where(scaled > 0, ratio > 1 + _CLIP, ratio < 1 - _CLIP)
         weight = np.where(clipped, 0, -ratio * scaled) / count
         # d(-log p)/d(logits) is chances - one-hot; the entropy's is chances * (log p + entropy).
-        out = -chances * weight[:, None]
+        out: npt.NDArray[Any] = -chances * weight[:, None]
         out[np.arange(count), actions] += weight
         entropy = -(chances * np.where(masks, logs, 0)).sum(axis=1, keepdims=True)
         out += _ENTROPY / count * chances * (np.where(masks, logs, 0) + entropy)
         out = np.column_stack([out, (values - targets) / count]).astype(np.float32)
-        down = (out @ self._weights[2].T) * (1 - hidden**2)
+        down: npt.NDArray[Any] = (out @ self._weights[2].T) * (1 - hidden**2)
         self._adam([features.T @ down, down.sum(axis=0), hidden.T @ out, out.sum(axis=0)])
 
-    def _adam(self, gradients: list[Array]) -> None:
+    def _adam(self, gradients: Sequence[npt.NDArray[Any]]) -> None:
         norm = np.sqrt(sum(float((each**2).sum()) for each in gradients))
         scale = np.float32(min(1.0, _MOST_GRADIENT / (norm + 1e-8)))
         self._updates += 1
@@ -190,8 +190,8 @@ def learn_and_play(
         seed: Of the learner.
     """
     train, test = make("train", _LANES), make("test", min(_LANES, episodes))
-    features = train.single_observation_space[FEATURES].shape[0]
-    learner = Learner(features, train.single_action_space.n, seed)
+    observation, _ = train.reset(seed=seed)
+    learner = Learner(observation[FEATURES].shape[1], observation[ACTION_MASK].shape[1], seed)
     learner.train(train, choices)
     played = learner.play(test, episodes)
     train.close()

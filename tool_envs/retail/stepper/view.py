@@ -8,7 +8,6 @@ import numpy.typing as npt
 from tool_envs.array_view import Verb
 from tool_envs.retail.arrays import slot_role, verb_code, verb_tool
 from tool_envs.retail.data import RetailBase
-from tool_envs.retail.scene.sight import Shelves
 from tool_envs.retail.scene.words import shelves_of
 from tool_envs.retail.stepper import moves
 from tool_envs.retail.stepper.errands import Begun, ErrandMaker, new_room
@@ -39,12 +38,13 @@ class RetailRows:
         """As of `RowView`."""
         shelves = shelves_of(self._base.catalog)
         sentences = book()
-        dtype = {
+        dtype: Any = {
             "names": ["shelves", "book"],
             "formats": [_shelves_dtype(shelves), sentences.numpy_dtype()],
             "aligned": True,
         }
-        return np.array([(_plain(shelves), sentences.values())], dtype)
+        store: npt.NDArray[np.void] = np.array([(_plain(shelves), sentences.values())], np.dtype(dtype))
+        return store
 
     def make(self, task: Task, words: Task | None) -> Begun:
         """As of `RowView`."""
@@ -55,7 +55,7 @@ class RetailRows:
         return verb_code(verb), verb_tool(verb)
 
 
-def _shelves_dtype(shelves: Shelves) -> Any:  # noqa: ANN401 - what `numpy.dtype` takes
+def _shelves_dtype(shelves: Any) -> Any:  # noqa: ANN401 - a named tuple; what `numpy.dtype` takes
     """Shelves as a record whose lists have the lengths that they have."""
     formats = [
         _shelves_dtype(value) if hasattr(value, "_fields") else ("int32", len(value)) for value in shelves
