@@ -113,9 +113,19 @@ def test_the_opening_of_a_booking_says_where_when_and_in_which_cabin(goal, key):
         assert wanted.origin == BASE.airport_codes[arguments["origin"]]
         assert wanted.destination == BASE.airport_codes[arguments["destination"]]
         assert wanted.cabin == CABINS.index(arguments["cabin"])
+        assert wanted.bags == wanted.more_bags == -1
         assert wanted.stops == (wish.kind == "book_one_stop")
         back = [day_of(arguments["flights"][-1])] if wish.kind == "book_round_trip" else [-1]
         assert wanted.days == [day_of(arguments["flights"][0]), *back]
+
+
+@pytest.mark.parametrize("budget", ["$9", "$90", "$920", "$1,020", "$12,009"])
+def test_a_budget_is_no_number_of_bags(budget):
+    text = f"I want any direct flight whose fares cost at most {budget} in all."
+
+    wanted = READER.read(Message(role="user", content=text)).wanted
+    assert wanted.bags == -1
+    assert wanted.at_most == 100 * int(budget[1:].replace(",", ""))
 
 
 @given(wishes(), keys)

@@ -211,7 +211,7 @@ def _method(method: re.Match[str]) -> tuple[int, int, int]:
 
 
 _MORE_BAGS = re.compile(r"\b(\d{1,2}) more checked bags?\b")
-_BAGS = re.compile(r"\b(\d{1,2})(?: checked bags?)? in all\b|\b(no) checked bags\b")
+_BAGS = re.compile(r"(?<![\w$,])(\d{1,2})(?: checked bags?)? in all\b|\b(no) checked bags\b")
 
 
 def _read_bags(wanted: Wanted, words: str) -> None:
