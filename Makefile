@@ -46,8 +46,9 @@ lint: $(VENV)/.installed ## Style, types and formatting.
 	rm -rf build && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
 	$(BIN)/tool-envs schema lock --check
 
-bench: $(VENV)/.installed ## Speed of the JSON view, as ratios within the run.
+bench: $(VENV)/.installed ## Speed of the JSON view and of the compiled stepper, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
+	$(BIN)/python benchmarks/array_view.py
 
 clean:
 	rm -rf $(VENV) .venvs build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

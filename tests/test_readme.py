@@ -29,6 +29,12 @@ def test_the_loop_runs_and_prints_what_it_says():
     assert lines[-1].endswith(" 1.0")
 
 
+def test_the_learning_script_is_the_one_that_is_tested():
+    (code,) = re.findall(r"```py\n(.*?)```", README, re.DOTALL)
+
+    assert code == (ROOT / "examples" / "train_sb3.py").read_text(encoding="utf-8")
+
+
 def commands(heading):
     """The commands in the block under a heading, as lists of words without `tool-envs`."""
     block = section(heading).split("```")[1]

@@ -21,8 +21,8 @@ _HIDDEN = 64
 _EPOCHS = 3
 _BATCH = 1024
 _RATE = 1e-3
-_DISCOUNT, _LAMBDA, _CLIP = 0.99, 0.95, 0.2
-_ENTROPY, _MOST_GRADIENT = 0.01, 0.5
+DISCOUNT, LAMBDA, CLIP, ENTROPY = 0.99, 0.95, 0.2, 0.01
+_MOST_GRADIENT = 0.5
 
 
 class Episodes(NamedTuple):
@@ -66,8 +66,8 @@ class Learner:
         while taken < choices:
             rows = []
             for _ in range(_STEPS):
-                features, masks = self._inputs(observation)
-                logs, values, _ = self._forward(features, masks)
+                features, masks = _inputs(observation)
+                logs, values, _ = forward(self._weights, features, masks)
                 actions = self._sample(logs)
                 observation, rewards, terminated, truncated, _ = envs.step(actions)
                 ended = terminated | truncated
@@ -76,7 +76,7 @@ class Learner:
                 count, solved = count + int(ended.sum()), solved + int((rewards > 0).sum())
                 taken += int((~over).sum())
                 over = ended
-            self._learn(rows, self._forward(*self._inputs(observation))[1])
+            self._learn(rows, forward(self._weights, *_inputs(observation))[1])
         return Episodes(count, solved)
 
     def play(self, envs: ArrayVectorEnv, episodes: int) -> Episodes:
@@ -85,75 +85,33 @@ class Learner:
         left = np.full(envs.num_envs, -(-episodes // envs.num_envs))
         observation, _ = envs.reset(seed=0)
         while (left > 0).any():
-            logs, _, _ = self._forward(*self._inputs(observation))
+            logs, _, _ = forward(self._weights, *_inputs(observation))
             observation, rewards, terminated, truncated, _ = envs.step(self._sample(logs))
             solved += (rewards > 0) & (left > 0)
             left -= terminated | truncated
         return Episodes(-(-episodes // envs.num_envs) * envs.num_envs, int(solved.sum()))
-
-    # --- The network
-
-    def _inputs(self, observation: dict[str, Any]) -> tuple[Array, npt.NDArray[np.bool_]]:
-        return observation[FEATURES], observation[ACTION_MASK] > 0
-
-    def _forward(self, features: Array, masks: npt.NDArray[np.bool_]) -> tuple[Array, Array, Array]:
-        """Log-probabilities of shape (n, choices), values (n,), and the hidden layer (n, hidden)."""
-        first, bias, second, last = self._weights
-        hidden = np.tanh(features @ first + bias)
-        out = hidden @ second + last
-        logits = np.where(masks, out[:, :-1], np.float32(-1e9))
-        logits -= logits.max(axis=1, keepdims=True)
-        logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        return logs, out[:, -1], hidden
 
     def _sample(self, logs: Array) -> npt.NDArray[np.int64]:
         """A choice each, by Gumbel's trick."""
         chosen: npt.NDArray[np.int64] = (logs + self._rng.gumbel(size=logs.shape)).argmax(axis=1)
         return chosen
 
-    # --- Learning
-
     def _learn(self, rows: list[tuple[Any, ...]], last: Array) -> None:
         features, masks, actions, chances, values, rewards, ended, counts = (
             np.stack(each) for each in zip(*rows, strict=True)
         )
-        advantages = _advantages(values, rewards, ended, last)
-        targets = advantages + values
+        gained = advantages_of(values, rewards, ended, last)
+        targets = gained + values
         kept = counts.ravel()
         flat = [
             each.reshape(-1, *each.shape[2:])[kept]
-            for each in (features, masks, actions, chances, advantages, targets)
+            for each in (features, masks, actions, chances, gained, targets)
         ]
         for _ in range(_EPOCHS):
             order = self._rng.permutation(len(flat[0]))
             for start in range(0, len(order), _BATCH):
-                self._update(*(each[order[start : start + _BATCH]] for each in flat))
-
-    def _update(
-        self,
-        features: Array,
-        masks: npt.NDArray[np.bool_],
-        actions: npt.NDArray[np.int64],
-        before: Array,
-        advantages: Array,
-        targets: Array,
-    ) -> None:
-        """One step down the gradient of the clipped loss, the squared error of the value, and the entropy."""
-        count = len(features)
-        logs, values, hidden = self._forward(features, masks)
-        chances = np.exp(logs)
-        scaled = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        ratio = np.exp(logs[np.arange(count), actions] - before)
-        clipped = np.where(scaled > 0, ratio > 1 + _CLIP, ratio < 1 - _CLIP)
-        weight = np.where(clipped, 0, -ratio * scaled) / count
-        # d(-log p)/d(logits) is chances - one-hot; the entropy's is chances * (log p + entropy).
-        out: npt.NDArray[Any] = -chances * weight[:, None]
-        out[np.arange(count), actions] += weight
-        entropy = -(chances * np.where(masks, logs, 0)).sum(axis=1, keepdims=True)
-        out += _ENTROPY / count * chances * (np.where(masks, logs, 0) + entropy)
-        out = np.column_stack([out, (values - targets) / count]).astype(np.float32)
-        down: npt.NDArray[Any] = (out @ self._weights[2].T) * (1 - hidden**2)
-        self._adam([features.T @ down, down.sum(axis=0), hidden.T @ out, out.sum(axis=0)])
+                batch = Batch(*(each[order[start : start + _BATCH]] for each in flat))
+                self._adam(gradients(self._weights, batch))
 
     def _adam(self, gradients: Sequence[npt.NDArray[Any]]) -> None:
         norm = np.sqrt(sum(float((each**2).sum()) for each in gradients))
@@ -166,14 +124,84 @@ class Learner:
             weights -= np.float32(rate) * mean / (np.sqrt(square) + np.float32(1e-8))
 
 
-def _advantages(values: Array, rewards: Array, ended: Array, last: Array) -> Array:
-    """Generalised advantages of shape (steps, lanes)."""
+def _inputs(observation: dict[str, Any]) -> tuple[Array, npt.NDArray[np.bool_]]:
+    return observation[FEATURES], observation[ACTION_MASK] > 0
+
+
+class Batch(NamedTuple):
+    """Some choices that were made, each with the advantage that it had.
+
+    Attributes:
+        features: (n, features).
+        masks: What could be chosen, (n, choices).
+        actions: What was, (n,).
+        logs: Its log-probability then, (n,).
+        advantages: (n,).
+        targets: What the value should have been, (n,).
+    """
+
+    features: Array
+    masks: npt.NDArray[np.bool_]
+    actions: npt.NDArray[np.int64]
+    logs: Array
+    advantages: Array
+    targets: Array
+
+
+def forward(
+    weights: Sequence[Array], features: Array, masks: npt.NDArray[np.bool_]
+) -> tuple[Array, Array, Array]:
+    """Log-probabilities of shape (n, choices), values (n,), and the hidden layer (n, hidden)."""
+    first, bias, second, last = weights
+    hidden = np.tanh(features @ first + bias)
+    out = hidden @ second + last
+    logits = np.where(masks, out[:, :-1], np.float32(-1e9))
+    logits -= logits.max(axis=1, keepdims=True)
+    logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    return logs, out[:, -1], hidden
+
+
+def gradients(weights: Sequence[Array], batch: Batch) -> list[npt.NDArray[Any]]:
+    """Of the loss of PPO: what is clipped, half the squared error of the value, and minus the entropy.
+
+    Returns:
+        For each of the weights its gradient.
+    """
+    count, rows = len(batch.features), np.arange(len(batch.features))
+    logs, values, hidden = forward(weights, batch.features, batch.masks)
+    chances, logs = np.exp(logs), np.where(batch.masks, logs, 0)
+    scaled = (batch.advantages - batch.advantages.mean()) / (batch.advantages.std() + 1e-8)
+    ratio = np.exp(logs[rows, batch.actions] - batch.logs)
+    clipped = np.where(scaled > 0, ratio > 1 + CLIP, ratio < 1 - CLIP)
+    weight = np.where(clipped, 0, -ratio * scaled) / count
+    # Of a log-probability by the logits: one-hot minus chances; of the entropy: -chances * (logs + entropy).
+    out: npt.NDArray[Any] = -chances * weight[:, None]
+    out[rows, batch.actions] += weight
+    entropy = -(chances * logs).sum(axis=1, keepdims=True)
+    out += ENTROPY / count * chances * (logs + entropy)
+    out = np.column_stack([out, (values - batch.targets) / count])
+    down: npt.NDArray[Any] = (out @ weights[2].T) * (1 - hidden**2)
+    return [batch.features.T @ down, down.sum(axis=0), hidden.T @ out, out.sum(axis=0)]
+
+
+def advantages_of(values: Array, rewards: Array, ended: Array, last: Array) -> Array:
+    """Generalised advantages.
+
+    Args:
+        values: What was expected at each step, (steps, lanes).
+        rewards: Likewise.
+        ended: Whether the step ended its episode, likewise.
+        last: What is expected after the last step, (lanes,).
+
+    Returns:
+        An advantage for each step, likewise.
+    """
     advantages = np.zeros_like(values)
     ahead, running = last, np.zeros_like(last)
     for step in reversed(range(len(values))):
         goes_on = 1 - ended[step].astype(np.float32)
-        error = rewards[step].astype(np.float32) + _DISCOUNT * ahead * goes_on - values[step]
-        running = error + _DISCOUNT * _LAMBDA * goes_on * running
+        error = rewards[step].astype(np.float32) + DISCOUNT * ahead * goes_on - values[step]
+        running = error + DISCOUNT * LAMBDA * goes_on * running
         advantages[step], ahead = running, values[step]
     return advantages.astype(np.float32)
 
