@@ -30,12 +30,12 @@ class Settings(NamedTuple):
     steps: int = 32  # of each lane in a rollout
     epochs: int = 3
     minibatch: int = 2048
-    hidden: int = 256
+    hidden: int = 128
     learning_rate: float = 1e-3
     discount: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
-    entropy_bonus: float = 0.01
+    entropy_bonus: float = 0.003
     value_weight: float = 0.5
     max_gradient: float = 0.5
 
