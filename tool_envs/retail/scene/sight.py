@@ -228,19 +228,19 @@ class Shelves(NamedTuple):
 
 
 class Sight(Row):
-    """All that is known in an episode.
+    """All that is known in an episode. What is looked at most stands together.
 
     Attributes:
         scene: What the rows below do not say.
+        proposed: What was proposed last; its `tool` is -1 when nothing was, or it was done.
         customer: As their profile showed them; `held` is what shown orders hold back.
         orders: As they were shown last, by their place in the profile; one that was not is never looked at.
-        proposed: What was proposed last; its `tool` is -1 when nothing was, or it was done.
     """
 
     scene: Scene
+    proposed: Draft
     customer: Customer
     orders: Annotated[list[Order], MAX_ORDERS]
-    proposed: Draft
 
 
 def nothing_said() -> Said:
@@ -311,7 +311,7 @@ def nothing_shown() -> Sight:
         product=[UNSHOWN] * PRODUCTS,
         digits=[-1] * MAX_METHODS,
     )
-    return Sight(scene, blank_customer(), [blank_order() for _ in range(MAX_ORDERS)], open_draft())
+    return Sight(scene, open_draft(), blank_customer(), [blank_order() for _ in range(MAX_ORDERS)])
 
 
 def blank_customer() -> Customer:

@@ -50,6 +50,20 @@ Out: TypeAlias = Any
 
 _THINGS = ("first thing named", "second thing named")
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "orders": (
+        *("listed", "shown", "named by id", "named by what is in it"),
+        *(f"has {thing}" for thing in _THINGS),
+        *STATUSES,
+        *(f"paid with method {method}" for method in range(MAX_METHODS)),
+        "proposed",
+    ),
+    "lines": ("shown", *_THINGS, "names the order", "product shown", "looked up", "proposed"),
+    "variants": ("shown", "available", "own", "wanted", "proposed"),
+    "methods": ("shown", *METHOD_KINDS, "named", "holds enough", "pays the order", "proposed"),
+    "products": ("listed", "shown", "named"),
+    "order_amounts": ("paid",),
+    "balances": ("balance",),
+    "prices": ("dearer than own",),
     "conversation": (
         *("customer found", "profile shown", "a balance moved since", "list of products shown"),
         "last call refused",
@@ -68,20 +82,6 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         *(f"{tool} to be reported" for tool in WRITE_TOOLS),
         *(f"demands {demand}" for demand in DEMANDS),
     ),
-    "orders": (
-        *("listed", "shown", "named by id", "named by what is in it"),
-        *(f"has {thing}" for thing in _THINGS),
-        *STATUSES,
-        *(f"paid with method {method}" for method in range(MAX_METHODS)),
-        "proposed",
-    ),
-    "lines": ("shown", *_THINGS, "names the order", "product shown", "looked up", "proposed"),
-    "variants": ("shown", "available", "own", "wanted", "proposed"),
-    "methods": ("shown", *METHOD_KINDS, "named", "holds enough", "pays the order", "proposed"),
-    "products": ("listed", "shown", "named"),
-    "order_amounts": ("paid",),
-    "balances": ("balance",),
-    "prices": ("dearer than own",),
 }
 """Name of a table -> what stands along its last axis."""
 
@@ -105,7 +105,6 @@ UNSAID: Final[Mapping[str, tuple[str, ...]]] = {
 that they named.)"""
 
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
-    "conversation": (),
     "orders": (MAX_ORDERS,),
     "lines": (MAX_ORDERS * MAX_ITEMS,),
     "variants": (MAX_CHANGED * MAX_VARIANTS,),
@@ -114,6 +113,7 @@ _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "order_amounts": (MAX_ORDERS,),
     "balances": (MAX_METHODS,),
     "prices": (MAX_CHANGED * MAX_VARIANTS,),
+    "conversation": (),
 }
 _AMOUNTS = ("order_amounts", "balances", "prices")
 SHAPES: Final[Mapping[str, tuple[tuple[int, ...], Literal["int8", "float32"]]]] = {

@@ -73,8 +73,8 @@ class Wanted(Row):
         fact: What is asked for, of `FACTS`.
         address: Number of the address that is wanted, from 1; 0: none is.
         address_counts: Bit n: that address, as it is said, holds the number n.
-        calls: The accepted calls; `tool` is -1 behind the last.
         opening: What bringing it up says.
+        calls: The accepted calls; `tool` is -1 behind the last.
         words: For each of `PARTS` what the customer's words for it say.
         worded: Bits of the parts for which they have words.
         new_words: For each accepted call, what naming its new items says.
@@ -85,8 +85,8 @@ class Wanted(Row):
     fact: Small
     address: Small
     address_counts: int
-    calls: Annotated[list[Call], MAX_ACCEPTED]
     opening: Said
+    calls: Annotated[list[Call], MAX_ACCEPTED]
     words: Annotated[list[Said], len(PARTS)]
     worded: Small
     new_words: Annotated[list[Said], MAX_ACCEPTED]
@@ -145,14 +145,11 @@ class Errand(Row):
 
 
 class Lane(Row):
-    """All that changes in an episode.
+    """All that changes in an episode. What is looked at most stands together.
 
     Attributes:
-        sight: What was shown, and the orders as they are now.
-        customer: The customer as they are now; an address is a number of the task's, or 0 as it was.
-        state: Where the customer stands in their agenda.
         draft: The choices of the action in the making.
-        yeses: Open yeses, the oldest first; `tool` is -1 behind the last.
+        state: Where the customer stands in their agenda.
         asked: Bits of the wishes whose question was asked.
         told: Bits of those that were answered.
         taken: Bits of the wishes of which the customer took a no.
@@ -162,13 +159,13 @@ class Lane(Row):
         written: Place of the order that was changed last, or -1.
         broken: 1 when a rule was.
         reward: Of the episode; 0 before its end.
+        sight: What was shown, and the orders as they are now.
+        customer: The customer as they are now; an address is a number of the task's, or 0 as it was.
+        yeses: Open yeses, the oldest first; `tool` is -1 behind the last.
     """
 
-    sight: Sight
-    customer: Customer
-    state: State
     draft: Draft
-    yeses: Annotated[list[Call], MAX_TURNS]
+    state: State
     asked: Small
     told: Small
     taken: Small
@@ -178,6 +175,9 @@ class Lane(Row):
     written: Small
     broken: Small
     reward: Small
+    sight: Sight
+    customer: Customer
+    yeses: Annotated[list[Call], MAX_TURNS]
 
 
 class Known(Row):
