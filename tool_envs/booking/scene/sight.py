@@ -5,7 +5,7 @@ can be chosen on it stands in `masks`, how it looks as arrays in `tables`, and h
 rows in `words`.
 """
 
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 from tool_envs.booking.airports import AIRPORTS
 from tool_envs.booking.dates import DAYS
@@ -136,6 +136,10 @@ NONE: Final = -1
 """In a draft: there is none."""
 
 
+_Tiny: TypeAlias = Annotated[int, "int8"]
+"""An integer of 8 bits in compiled code: there are many ways."""
+
+
 class Wanted(Row):
     """What words say of a wish. -1 stands for what they do not.
 
@@ -228,18 +232,18 @@ class Offer(Row):
         seats: Likewise the free seats.
     """
 
-    legs: Small
-    origin: Small
-    destination: Small
-    stop: Small
+    legs: _Tiny
+    origin: _Tiny
+    destination: _Tiny
+    stop: _Tiny
     flight: Annotated[list[int], MAX_LEGS, "int16"]
-    day: Annotated[list[int], MAX_LEGS, "int16"]
-    status: Annotated[list[int], MAX_LEGS, "int16"]
+    day: Annotated[list[int], MAX_LEGS, "int8"]
+    status: Annotated[list[int], MAX_LEGS, "int8"]
     departs: int
     arrives: int
     paid: int
     price: Annotated[list[int], MAX_LEGS * CABIN_COUNT]
-    seats: Annotated[list[int], MAX_LEGS * CABIN_COUNT, "int16"]
+    seats: Annotated[list[int], MAX_LEGS * CABIN_COUNT, "int8"]
 
 
 class Draft(Row):
@@ -503,7 +507,7 @@ def blank_trip() -> Reservation:
 @kernel
 def search_code(stops: int, origin: int, destination: int, day: int) -> int:
     """What kernels know a search by."""
-    return ((stops * PLACES + origin) * PLACES + destination) * DAYS + day
+    return ((int(stops) * PLACES + origin) * PLACES + destination) * DAYS + day
 
 
 @kernel

@@ -263,7 +263,7 @@ def fill_flights(sight: Sight, out: Out, times: Out) -> None:
             sight.proposed.flights[THERE],
             sight.proposed.flights[BACK],
         )
-        midnight = offer.day[0] * DAY
+        midnight = int(offer.day[0]) * DAY
         times[number, 0] = scaled(offer.departs - midnight, DAY)
         times[number, 1] = scaled(offer.arrives - midnight, 2 * DAY)
         if cabin >= 0 and fare(offer, cabin) != UNKNOWN:

@@ -292,14 +292,14 @@ def side_of(sight: Sight, offer: Offer) -> int:
 def is_late_enough(sight: Sight, offer: Offer) -> bool:
     """Whether it leaves after what the words say."""
     after = sight.wanted.leaves_after
-    return after < 0 or offer.departs > offer.day[0] * DAY + after
+    return after < 0 or offer.departs > int(offer.day[0]) * DAY + after
 
 
 @kernel
 def is_early_enough(sight: Sight, offer: Offer) -> bool:
     """Whether it arrives before what the words say."""
     before = sight.wanted.arrives_before
-    return before < 0 or offer.arrives < offer.day[0] * DAY + before
+    return before < 0 or offer.arrives < int(offer.day[0]) * DAY + before
 
 
 @kernel
