@@ -18,6 +18,7 @@ gymnasium.register(
 gymnasium.register(
     id="tool_envs/BookingArray-v0",
     entry_point="tool_envs.arrays.env:ArrayEnv",
+    vector_entry_point="tool_envs.arrays.vector:ArrayVectorEnv",
     order_enforce=False,
     kwargs={"env_id": "tool_envs/Booking-v0"},
 )

@@ -9,6 +9,7 @@ from tool_envs.booking.desk import BOOKING_GRADER
 from tool_envs.booking.oracle import decide
 from tool_envs.booking.policy import policy_text
 from tool_envs.booking.saboteurs import SABOTEURS
+from tool_envs.booking.stepper.view import BookingRows
 from tool_envs.booking.tasks import booking_tasks
 from tool_envs.booking.toolkit import booking_toolkit
 from tool_envs.domain import Domain
@@ -44,4 +45,5 @@ def load_domain(
         load=load_domain,
         load_arguments=(schema_version, split, difficulty, customers, flights, data_seed, pool_size),
         arrays=BookingArrays(base),
+        rows=BookingRows(base),
     )

@@ -1,0 +1,196 @@
+"""The airline's episodes as rows, in Python alone: what was shown, the end and reward are the reference's."""
+
+import numpy as np
+import pytest
+from booking_array_play import VERSIONS, new_play, random_play
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tool_envs.array_steps import ENDED, OPENED, Play
+from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
+from tool_envs.booking.scene.choices import choose
+from tool_envs.booking.scene.sight import NONE, open_draft
+from tool_envs.booking.scene.tables import SHAPES
+from tool_envs.booking.stepper import moves, turns
+from tool_envs.booking.stepper.timetable import store_of
+from tool_envs.booking.stepper.turns import act
+from tool_envs.booking.wishes import FAMILIES
+
+DIFFICULTIES = (1, 2, 3, 4, 5)
+PARTS = {
+    "conversation": turns.CONVERSATION,
+    "reservations": turns.RESERVATIONS,
+    "flights": turns.FLIGHTS_TABLE,
+    "times": turns.FLIGHTS_TABLE,
+    "legs": turns.LEGS,
+    "methods": turns.METHODS,
+    "balances": turns.METHODS,
+    "people": turns.PEOPLE,
+    "airports": turns.AIRPORTS,
+    "days": turns.DAYS_TABLE,
+    "party": turns.PARTY,
+}
+
+random_plays = st.builds(
+    random_play,
+    index=st.integers(0, 500 * len(FAMILIES) - 1),
+    difficulty=st.sampled_from(DIFFICULTIES),
+    seed=st.integers(0, 2**32 - 1),
+    rightly=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
+    level=st.sampled_from(["policy", "schema"]),
+    version=st.sampled_from(VERSIONS),
+)
+
+
+class RowPlay:
+    """The episode of a `booking_array_play.Play` once more, in rows.
+
+    Args:
+        play: It.
+        words: The task whose customer's words are heard.
+    """
+
+    def __init__(self, play, words="own"):
+        self._layout, domain = play.layout, play.env.domain
+        self._rows, self._store = domain.rows, stores(domain.base)
+        task = play.env.task
+        self._errand, self.lane = self._rows.make(task, task if words == "own" else words)
+
+    def take(self, verb, chosen):
+        """Carries an action out; returns what `act` answers."""
+        form = self._layout.verbs[verb]
+        self.lane.draft = open_draft(verb_tool(form))
+        for slot, choice in zip(form.slots, chosen, strict=True):
+            choose(self.lane.draft, *slot_role(slot), NONE if slot.ends(choice) else choice)
+        return act(self.lane, self._errand, self._store, verb_code(form), self._rows.work)
+
+
+_stores = {}
+
+
+def stores(base):
+    """What never changes, made once for a base."""
+    if base not in _stores:
+        _stores[base] = store_of(base)
+    return _stores[base]
+
+
+def fields(row):
+    return dict(zip(row.__struct_fields__, row.values(), strict=True))
+
+
+def shown(sight):
+    """All that was shown, and nothing of a sight that was not."""
+    scene, wanted = sight.scene, fields(sight.wanted)
+    for name in ("method_kind", "method_how", "method_mark"):
+        wanted[name] = wanted[name][: sight.wanted.methods]
+    return {
+        **{f"scene {name}": value for name, value in fields(scene).items()},
+        **{f"wanted {name}": value for name, value in wanted.items()},
+        "customer": fields(sight.customer) if scene.profile else None,
+        "trips": [trip.values() if scene.trip_seen[k] else None for k, trip in enumerate(sight.trips)],
+        "ways": [offer.values() if offer.legs else None for offer in sight.ways],
+        "offers": [offer.values() if offer.legs else None for offer in sight.offers],
+        "proposed": sight.proposed.values() if sight.proposed.tool >= 0 else None,
+    }
+
+
+def is_ended(play):
+    """Whether the customer or the agent has ended the episode, and not the limit of actions."""
+    return play.env.outcome is not None and play.env.outcome.status == "completed"
+
+
+@settings(max_examples=250)
+@given(random_plays)
+def test_rows_show_end_and_earn_what_the_reference_does(play):
+    rows = None
+    for at, action in play:
+        if rows is None:
+            rows = RowPlay(at)
+            assert shown(rows.lane.sight) == shown(at.new_scene().memory.sight)
+        ended = bool(rows.take(*action) & ENDED)
+        assert shown(rows.lane.sight) == shown(at.sight)
+        assert ended == is_ended(at)
+        assert rows.lane.reward * ended == at.reward
+
+
+class Shown:
+    """The tables of an observation, and the mask of verbs at both levels."""
+
+    def __init__(self, rows):
+        self._rows = rows
+        for name, form in SHAPES.items():
+            setattr(self, name, np.zeros(*form))
+
+    def update(self, changed):
+        moves._show(self._rows.lane, self._rows._store, self, changed)
+
+    def __eq__(self, other):
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in SHAPES)
+
+
+def masks(play):
+    """What may be done, at both levels."""
+    return [play.scene.allowed(level, -1, ()).tolist() for level in ("policy", "schema")]
+
+
+@settings(max_examples=100)
+@given(random_plays)
+def test_an_action_changes_no_other_tables_or_masks_than_it_says(play):
+    rows = None
+    for at, action in play:
+        if rows is None:
+            rows, before = RowPlay(at), masks(new_play_like(at))
+            given = Shown(rows)
+            given.update(-1)
+        changed = rows.take(*action)
+        given.update(changed)
+        whole = Shown(rows)
+        whole.update(-1)
+        assert given == whole
+        assert changed & (OPENED | ENDED) or masks(at) == before
+        before = masks(at)
+
+
+def new_play_like(play):
+    """The same episode before the first action."""
+    fresh = object.__new__(type(play))
+    fresh.scene = play.new_scene()
+    return fresh
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
+def test_the_oracle_earns_the_reward_in_rows(difficulty, version):
+    for index in range(len(FAMILIES)):
+        play = new_play(index, difficulty, version)
+        rows, ended = RowPlay(play), False
+        while not play.over:
+            action = play.oracle_choices()
+            play.take(*action)
+            ended = bool(rows.take(*action) & ENDED)
+        assert (ended, rows.lane.reward) == (True, 1)
+
+
+def test_of_a_mute_customer_only_who_they_are_is_heard():
+    play = new_play(0)
+    rows = RowPlay(play, words=None)
+
+    rows.take(play.number("ask_user_id"), ())
+    rows.take(play.number("ask_other"), ())
+
+    assert rows.lane.sight.scene.user == 1
+    assert rows.lane.sight.scene.wish == -1
+
+
+def test_a_customer_can_say_the_words_of_another_one():
+    play, other = new_play(0), new_play(1)
+    rows = RowPlay(play, words=other.env.task)
+
+    assert shown(rows.lane.sight)["scene wish"] == other.sight.scene.wish != play.sight.scene.wish
+
+
+def test_a_lane_has_at_most_four_kilobytes():
+    rows = new_play(0).env.domain.rows
+
+    assert np.dtype(rows.lane.numpy_dtype()).itemsize + np.dtype(Play.numpy_dtype()).itemsize <= 4096

@@ -1,0 +1,1 @@
+"""The airline's episodes on rows alone: what tools, customer, rules and grade do, without a text."""

@@ -1,0 +1,343 @@
+"""The rows of an episode that is played without texts: the task, the lane, and room to work in.
+
+What the agent was shown is a `Sight`, as in the array view. A reservation stands once: a lane's own are those
+of its sight, at which nobody looks before they were shown. There payment methods have the numbers in which
+they came up; everywhere else they have those of the data.
+"""
+
+from typing import Annotated, Final
+
+from tool_envs.booking.rows import (
+    MAX_METHODS,
+    MAX_PASSENGERS,
+    MAX_SEGMENTS,
+    Customer,
+    Reservation,
+)
+from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, MAX_TRIPS, SLOTS, Draft, Said, Sight, Wanted
+from tool_envs.rows import Row, Small
+from tool_envs.service.wishes import MAX_ACCEPTED
+from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
+from tool_envs.simulators.booking_phrases import BOOKING_PHRASES
+
+MAX_WISHES: Final = 4
+"""Most wishes of one task."""
+MAX_EVIDENCE: Final = 12
+"""Most searches that a task wants to be made before answers."""
+MAX_MOVED: Final = 64
+"""Most cabins of departures of which an episode can move seats; of others the seats stay as they were."""
+
+FACTS: Final = ("", "amount", "status", "count")
+"""Types of what a customer asks for; the first: nothing."""
+NO_FACT, AMOUNT, STATUS, COUNT = range(4)
+
+ALL_SLOTS: Final = tuple(BOOKING_PHRASES.slots)
+"""What a customer can be asked for, in the order of the agenda's bits."""
+IDENTITY: Final = 4
+"""So many of them say who the customer is."""
+PARTS: Final = ALL_SLOTS[IDENTITY:]
+"""The parts of a call that a customer can speak of; each has a bit."""
+(
+    IN_TRIP,
+    IN_ORIGIN,
+    IN_DESTINATION,
+    IN_KIND,
+    IN_DATE,
+    IN_FLIGHTS,
+    IN_CABIN,
+    IN_PEOPLE,
+    IN_METHOD,
+    IN_BAGS,
+    IN_INSURANCE,
+    IN_REASON,
+    IN_AMOUNT,
+) = range(len(PARTS))
+
+FLIGHTS_OPEN, PAYMENTS_OPEN, PAID_BAGS_OPEN = 1, 2, 4
+"""What a yes can say nothing about, as bits."""
+
+
+class Call(Row):
+    """A write with its arguments.
+
+    Attributes:
+        tool: The write.
+        trip: Place of the reservation that it changes, or -1.
+        origin: Airport code, or -1.
+        destination: Airport code, or -1.
+        round_trip: 1 for a round trip, 0 for one way, or -1.
+        cabin: The cabin, or -1.
+        flight: Codes of the flights in order; -1 behind the last.
+        day: On which each leaves; -1 behind the last.
+        people: Places in the profile; -1 behind the last.
+        methods: Payment methods; -1 behind the last.
+        amounts: What each of them pays, in cents.
+        method: The one payment method of a change, or -1.
+        total_bags: Checked bags, or -1.
+        nonfree_bags: Those of them that are paid for, or -1.
+        insurance: 1 with travel insurance, 0 without, or -1.
+        amount: Of a certificate, in cents, or -1.
+    """
+
+    tool: Small
+    trip: Small
+    origin: Small
+    destination: Small
+    round_trip: Small
+    cabin: Small
+    flight: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    day: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    people: Annotated[list[int], MAX_PASSENGERS, "int16"]
+    methods: Annotated[list[int], MAX_PAID, "int16"]
+    amounts: Annotated[list[int], MAX_PAID]
+    method: Small
+    total_bags: Small
+    nonfree_bags: Small
+    insurance: Small
+    amount: int
+
+
+def no_call() -> Call:
+    """What stands behind the last call."""
+    return Call(
+        tool=-1,
+        trip=-1,
+        origin=-1,
+        destination=-1,
+        round_trip=-1,
+        cabin=-1,
+        flight=[-1] * MAX_SEGMENTS,
+        day=[-1] * MAX_SEGMENTS,
+        people=[-1] * MAX_PASSENGERS,
+        methods=[-1] * MAX_PAID,
+        amounts=[0] * MAX_PAID,
+        method=-1,
+        total_bags=-1,
+        nonfree_bags=-1,
+        insurance=-1,
+        amount=-1,
+    )
+
+
+class Aim(Row):
+    """One step of the customer's agenda.
+
+    Attributes:
+        number: Number of the wish that it belongs to.
+        tool: The write that fulfils it; -1: none does.
+        fact: What is asked for, of `FACTS`.
+        asks: 1 when it is brought up as a question.
+        complains: 1 when it is brought up as a wish for a compensation.
+        reason: The reason that is told when it is brought up, of `REASONS_TOLD`, or -1.
+        calls: The accepted calls; `tool` is -1 behind the last.
+        opening: What bringing it up says.
+        opening_wanted: What that says of the wish.
+        words: What the customer's words for all of `PARTS` say; each part has fields of its own.
+        flight_days: The days that the words for the flights name; -1 behind the last.
+        worded: Bits of the parts for which they have words.
+    """
+
+    number: Small
+    tool: Small
+    fact: Small
+    asks: Small
+    complains: Small
+    reason: Small
+    calls: Annotated[list[Call], MAX_ACCEPTED]
+    opening: Said
+    opening_wanted: Wanted
+    words: Wanted
+    flight_days: Annotated[list[int], 2, "int16"]
+    worded: Small
+
+
+class Due(Row):
+    """What must be true of one wish at the end.
+
+    Attributes:
+        step: The step of the agenda whose write must have been made; -1: none.
+        forbidden: 1 when the customer must have taken a no.
+        fact: What must have been told, of `FACTS`.
+        value: Cents, a status, or a count.
+        trips: Bits of the reservations that must have been looked up for a fact or a no.
+        searches: Bits of the searches of the task, likewise.
+        profile: 1 when the profile must.
+    """
+
+    step: Small
+    forbidden: Small
+    fact: Small
+    value: int
+    trips: Small
+    searches: Small
+    profile: Small
+
+
+class Errand(Row):
+    """A task, and what is known of its customer before anything happened.
+
+    Attributes:
+        customer: The customer.
+        trips: Their reservations, as in a lane's sight.
+        trip_code: What the array view knows reservations by, as many as it keeps in mind.
+        people: How many people there are in the profile, the customer among them.
+        name: Codes of their names; -1 behind the last.
+        first: For each the number of the first who has the same first name.
+        last: Likewise the last name.
+        birth: Likewise the date of birth.
+        digits: For each payment method the last four digits of a card, or -1.
+        method_number: For each that there is or may be the number in its id.
+        gone: The payment method that was used up before, or -1.
+        origins: Bits of the airports that the customer notices as where a trip begins.
+        destinations: Bits of those that they notice as where it goes to.
+        one_amount: 1 when they want to hear no more than one sum at a time.
+        evidence: The searches that must be made for some answer, as codes of a direct one.
+        facts: The agenda.
+        aims: Its steps.
+        dues: The wishes; `step` is -2 behind the last.
+        mute: 1 when nothing that the customer says is heard but who they are (a control).
+    """
+
+    customer: Customer
+    trips: Annotated[list[Reservation], MAX_TRIPS]
+    trip_code: Annotated[list[int], MAX_TRIPS]
+    people: Small
+    name: Annotated[list[int], MAX_PEOPLE]
+    first: Annotated[list[int], MAX_PEOPLE, "int16"]
+    last: Annotated[list[int], MAX_PEOPLE, "int16"]
+    birth: Annotated[list[int], MAX_PEOPLE, "int16"]
+    digits: Annotated[list[int], MAX_METHODS]
+    method_number: Annotated[list[int], MAX_METHODS]
+    gone: Small
+    origins: int
+    destinations: int
+    one_amount: Small
+    evidence: Annotated[list[int], MAX_EVIDENCE]
+    facts: Facts
+    aims: Annotated[list[Aim], MAX_STEPS]
+    dues: Annotated[list[Due], MAX_WISHES]
+    mute: Small
+
+
+class Lane(Row):
+    """All that changes in an episode.
+
+    Attributes:
+        sight: What was shown, and the reservations as they are now.
+        customer: The customer as they are now.
+        state: Where the customer stands in their agenda.
+        draft: The choices of the action in the making.
+        numbers: For each payment method the number in which it came up, or -1.
+        yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
+        moved: Departures of which seats were moved: (flight * `DAYS` + day); -1 behind the last.
+        seats: Cabin of that, and how many seats were released (below 0: taken): cabin + seats * 4.
+        shown_at: For each reservation after how many others it was shown first; -1: it was not.
+        asked: Bits of the wishes whose question was asked.
+        told: Bits of those that were answered.
+        taken: Bits of the wishes of which the customer took a no.
+        read: Bits of the reservations that were looked up.
+        searched: Bits of the task's searches that were made.
+        read_profile: 1 when the profile was shown.
+        case: Number of the wish that was brought up last and is no question; -1: none.
+        reasons: Bits of `REASONS_TOLD` that the customer gave for it.
+        complained: 1 when they asked for a compensation.
+        claimed: Bits of the reservations for which a certificate was sent.
+        written: The write that was made last, or -1.
+        written_trip: Place of the reservation that it changed, or -1.
+        written_origin: Where the trip begins that it booked, or -1.
+        written_destination: Where that goes to, or -1.
+        written_amount: Of the certificate that it sent, in cents, or -1.
+        done: Bits of the wishes whose write was made, and made right.
+        wrong: 1 when there was another write.
+        broken: 1 when a rule was, or what the customer demands of replies.
+        reward: Of the episode; 0 before its end.
+    """
+
+    sight: Sight
+    customer: Customer
+    state: State
+    draft: Draft
+    numbers: Annotated[list[int], MAX_METHODS, "int8"]
+    yeses: Annotated[list[int], MAX_TURNS, "int16"]
+    moved: Annotated[list[int], MAX_MOVED, "int16"]
+    seats: Annotated[list[int], MAX_MOVED, "int16"]
+    shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
+    asked: Small
+    told: Small
+    taken: Small
+    read: Small
+    searched: Small
+    read_profile: Small
+    case: Small
+    reasons: Small
+    complained: Small
+    claimed: Small
+    written: Small
+    written_trip: Small
+    written_origin: Small
+    written_destination: Small
+    written_amount: int
+    done: Small
+    wrong: Small
+    broken: Small
+    reward: Small
+
+
+class Known(Row):
+    """What was known of the customer and their wish before a turn, as far as turns can change it.
+
+    Attributes:
+        user: As of `Scene`, and so all of them.
+        unknown: See above.
+        wish: See above.
+        question: See above.
+        yes: See above.
+        unreported: See above.
+        wanted: As of `Sight`.
+    """
+
+    user: Small
+    unknown: Annotated[list[int], len(SLOTS), "int16"]
+    wish: Small
+    question: Small
+    yes: Small
+    unreported: Small
+    wanted: Wanted
+
+
+class Room(Row):
+    """Room to work in during one action; nothing of it is kept.
+
+    Attributes:
+        known: What was known before.
+        heard: What the customer understood.
+        step: What they do.
+        said: What their words say.
+        wanted: What those say of the wish.
+        proposed: What was proposed, as it is remembered.
+        call: The call that is made or proposed.
+        wrong: Bits of `PARTS` in which a proposal is not what is wanted.
+        added: Bits of those that a yes adds.
+        trip: A reservation as it is, with the numbers of the data.
+        other: As it would be.
+        status: Of the departure of each flight of `other`.
+        free: Seats in its cabin, likewise.
+        old_status: Of the departure of each flight of `trip`.
+        tells: An amount that is told, in cents, or -1.
+    """
+
+    known: Known
+    heard: Heard
+    step: Step
+    said: Said
+    wanted: Wanted
+    proposed: Draft
+    call: Call
+    wrong: Small
+    added: Small
+    trip: Reservation
+    other: Reservation
+    status: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    free: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    old_status: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    tells: int
