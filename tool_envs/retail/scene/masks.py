@@ -106,7 +106,7 @@ def allowed_verbs(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) ->
     found = _allowed_reads(sight, policy) | _allowed_talk(sight, shelves, policy)
     if policy:
         if sight.scene.yes:
-            found |= 1 << (CALL + sight.proposed.tool)
+            found |= 1 << int(CALL + sight.proposed.tool)
     else:
         found |= 1 << TRANSFER
     if sight.scene.found:  # nobody's orders were listed before
@@ -114,7 +114,7 @@ def allowed_verbs(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) ->
         if not policy:
             found |= writes << CALL
         elif sight.scene.yes:
-            writes &= ~(1 << sight.proposed.tool)
+            writes &= ~(1 << int(sight.proposed.tool))
         found |= writes << PROPOSE
     for slot in range(len(SLOTS)):
         if not policy or _is_worth_asking(sight, slot):
