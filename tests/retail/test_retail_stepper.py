@@ -108,9 +108,53 @@ def is_ended(play):
     return play.env.outcome is not None and play.env.outcome.status == "completed"
 
 
-@settings(max_examples=250)
-@given(random_plays)
+def strayed_play(index, difficulty, seed, version):
+    """An episode of the oracle's actions but for a few: it repeats, writes unasked or proposes at random."""
+    rng, play, last = np.random.default_rng(seed), new_play(index, difficulty, version), None
+    while not play.over:
+        action = play.some_action(rng, 1.0, "schema")
+        name = play.layout.verbs[action[0]].name
+        match rng.integers(12):
+            case 0 if last and play.path_is_allowed("schema", *last):
+                action = last
+            case 1 if name.startswith("propose_"):
+                write = play.number(name.removeprefix("propose_")), action[1]
+                action = write if play.path_is_allowed("schema", *write) else action
+            case 2:
+                action = proposal(play, rng) or action
+        play.take(*action)
+        last = action
+        yield play, action
+
+
+def proposal(play, rng):
+    """A random proposal; None when none is drawn soon."""
+    drawn = (play.random_action(rng, "schema") for _ in range(30))
+    return next((each for each in drawn if play.layout.verbs[each[0]].name.startswith("propose_")), None)
+
+
+strayed_plays = st.builds(
+    strayed_play,
+    index=st.integers(0, 500 * len(FAMILIES) - 1),
+    difficulty=st.sampled_from(DIFFICULTIES),
+    seed=st.integers(0, 2**32 - 1),
+    version=st.sampled_from(VERSIONS),
+)
+
+
+@settings(max_examples=600)
+@given(random_plays | strayed_plays | strayed_plays)
 def test_rows_show_end_and_earn_what_the_reference_does(play):
+    follow_in_rows(play)
+
+
+def test_an_address_that_nobody_may_write_can_be_written():
+    """Then the customer is not found any more by the zip code that they tell."""
+    follow_in_rows(random_play(1884, 3, 21548, rightly=0.5, level="schema", version="1.1.0"))
+
+
+def follow_in_rows(play):
+    """Play an episode in rows, and hold them against it after each action."""
     rows = None
     for at, action in play:
         if rows is None:

@@ -136,7 +136,7 @@ class _Maker:
             base.order_id(self._customer, number) for number in range(base.customer(self._customer).orders)
         ]
         self._method_ids = base.method_ids(self._customer)
-        addresses = (_address(arguments) for node in self._nodes for arguments in node.wish.accepted)
+        addresses = (self._address(node.wish) for node in self._nodes)
         self._addresses = [address for address in dict.fromkeys(addresses) if address]
 
     def errand(self) -> Errand:
@@ -208,7 +208,7 @@ class _Maker:
             number=node.number,
             tool=WRITE_TOOLS.index(wish.tool) if wish.tool else -1,
             fact=FACTS.index(wish.fact.type if wish.fact else ""),
-            address=calls[0].address if calls else 0,
+            address=self._address_number(self._address(wish)),
             address_counts=self._address_counts(wish),
             calls=_filled(calls, MAX_ACCEPTED, no_call),
             opening=opening,
@@ -240,16 +240,27 @@ class _Maker:
             call.method = self._method_ids.index(arguments["payment_method_id"])
         if "reason" in arguments:
             call.reason = CANCEL_REASONS.index(arguments["reason"])
-        address = _address(arguments)
-        call.address = 1 + self._addresses.index(address) if address else 0
+        call.address = self._address_number(_address(arguments))
         sort_pairs(call)
         return call
 
+    def _address(self, wish: Wish) -> tuple[str, ...]:
+        """The address that is wanted, be it that nobody may write it; empty where none is."""
+        if wish.accepted:
+            return _address(wish.accepted[0])
+        message = Message(role="user", content=wish.words.get("address", ""))
+        told = self._reader.read(message, ()).address
+        return tuple(getattr(told, part) for part in _ADDRESS) if told else ()
+
+    def _address_number(self, address: tuple[str, ...]) -> int:
+        return 1 + self._addresses.index(address) if address else 0
+
     def _address_counts(self, wish: Wish) -> int:
         """Bits of the counts that stand in the address that is wanted, as it is said."""
-        if not (wish.accepted and _address(wish.accepted[0])):
+        address = self._address(wish)
+        if not address:
             return 0
-        text = self._phrases.fields(wish.accepted[0], {})["address"]
+        text = self._phrases.fields(dict(zip(_ADDRESS, address, strict=True)), {})["address"]
         counts = map(int, RETAIL_DESK.facts.values_in(text, "count"))
         return sum({1 << count for count in counts if count <= MAX_VARIANTS})
 
