@@ -201,13 +201,13 @@ def guard_add_bags(trip: Reservation, customer: Customer, total: int, nonfree: i
         return No.BAGS_ONLY_ADDED
     if nonfree != max(trip.nonfree_bags, bags_to_pay(trip, customer, total)):
         return No.WRONG_NONFREE_BAGGAGES
-    return guard_difference(trip, customer, method, (nonfree - trip.nonfree_bags) * BAG_PRICE)
+    return guard_difference(trip, customer, method, int(nonfree - trip.nonfree_bags) * BAG_PRICE)
 
 
 @kernel
 def apply_add_bags(trip: Reservation, customer: Customer, total: int, nonfree: int, method: int) -> None:
     """Add checked bags and charge those that are not free."""
-    pay(trip, customer, method, (nonfree - trip.nonfree_bags) * BAG_PRICE)
+    pay(trip, customer, method, int(nonfree - trip.nonfree_bags) * BAG_PRICE)
     trip.total_bags = total
     trip.nonfree_bags = nonfree
 
@@ -316,7 +316,7 @@ def bags_to_pay(trip: Reservation, customer: Customer, total: int) -> int:
 def price_of(trip: Reservation) -> int:
     """What a reservation costs: fares, insurance and bags."""
     insurance = trip.insurance * trip.passengers * INSURANCE_PRICE
-    return fares(trip) + insurance + trip.nonfree_bags * BAG_PRICE
+    return fares(trip) + insurance + int(trip.nonfree_bags) * BAG_PRICE
 
 
 @kernel

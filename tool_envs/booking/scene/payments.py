@@ -163,7 +163,7 @@ def booking_price(sight: Sight, fares: int, cabin: int, size: int, insured: int)
         insured: 1 with travel insurance, else 0.
     """
     bags = new_nonfree_bags(sight, cabin, size)
-    return (fares + insured * INSURANCE_PRICE) * size + bags * BAG_PRICE
+    return (fares + insured * INSURANCE_PRICE) * size + int(bags) * BAG_PRICE
 
 
 @kernel

@@ -38,11 +38,11 @@ from tool_envs.booking.scene.ways import (
     is_called_off,
     is_delayed,
     is_searched,
-    is_some_wanted,
     is_under_way,
     party,
     seen_at_hand,
     wanted_search,
+    wanted_sides,
 )
 from tool_envs.booking.writes import bags_to_pay
 from tool_envs.rows import kernel
@@ -145,7 +145,7 @@ def bags_cost(sight: Sight, place: int) -> int:
     """What the bags cost that the words add to a reservation, in cents."""
     trip = sight.trips[place]
     nonfree = nonfree_bags(sight, place, trip.total_bags + sight.wanted.more_bags)
-    return (nonfree - trip.nonfree_bags) * BAG_PRICE
+    return int(nonfree - trip.nonfree_bags) * BAG_PRICE
 
 
 @kernel
@@ -185,7 +185,7 @@ def may_be_refused(sight: Sight) -> bool:
     if not was_looked_up(sight):
         return False
     if is_booking(scene.wish) or scene.wish == FOR_FLIGHTS:
-        return party(sight) > 0 and not is_some_wanted(sight)
+        return party(sight) > 0 and wanted_sides(sight) == 0
     return True
 
 

@@ -507,7 +507,7 @@ def blank_trip() -> Reservation:
 @kernel
 def search_code(stops: int, origin: int, destination: int, day: int) -> int:
     """What kernels know a search by."""
-    return ((int(stops) * PLACES + origin) * PLACES + destination) * DAYS + day
+    return ((int(stops) * PLACES + int(origin)) * PLACES + int(destination)) * DAYS + int(day)
 
 
 @kernel

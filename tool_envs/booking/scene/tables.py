@@ -27,7 +27,6 @@ from tool_envs.booking.scene.sight import (
     DEMANDS,
     MAX_FLIGHTS,
     MAX_LEGS,
-    MAX_OFFERS,
     MAX_PEOPLE,
     MAX_TRIPS,
     MOVES,
@@ -47,6 +46,7 @@ from tool_envs.booking.scene.ways import (
     cabin_at_hand,
     fare,
     has_room,
+    is_among_best,
     is_called_off,
     is_cheap_enough,
     is_delayed,
@@ -56,11 +56,12 @@ from tool_envs.booking.scene.ways import (
     is_on_route,
     is_to_search,
     is_under_way,
-    is_wanted,
+    least_rank,
     party,
     seen_at_hand,
-    side_of,
+    side_by,
     wanted_search,
+    wanted_sides,
     way,
 )
 from tool_envs.rows import kernel
@@ -180,10 +181,8 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     for number in range(SEARCHES):
         if is_to_search(sight, number):
             out[at + 13] = 1
-    for number in range(MAX_OFFERS):
-        offer = sight.offers[number]
-        if is_wanted(sight, offer):
-            out[at + 14 + side_of(sight, offer)] = 1
+    sides = wanted_sides(sight)
+    out[at + 14], out[at + 15] = sides >> THERE & 1, sides >> BACK & 1
     at = put_one(out, at + 16, sight.customer.membership if scene.profile else -1, len(MEMBERSHIPS))
     tool = sight.proposed.tool
     at = put_one(out, at, tool if scene.yes else -1, len(WRITE_TOOLS))
@@ -246,19 +245,22 @@ def fill_reservations(sight: Sight, out: Out) -> None:
 def fill_flights(sight: Sight, out: Out, times: Out) -> None:
     """The flights to choose from."""
     place, cabin = seen_at_hand(sight), cabin_at_hand(sight)
+    search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
+    least_there, least_back = least_rank(sight, THERE), least_rank(sight, BACK)
     for number in range(MAX_FLIGHTS):
         if number < OWN and place < 0:
             continue
         offer = way(sight, place, number)
         if offer.legs == 0:
             continue
-        row, side = out[number], side_of(sight, offer)
+        row, side = out[number], side_by(offer, search_there, search_back)
         row[0], row[1], row[2] = 1, number < OWN, offer.legs == MAX_LEGS
         row[3] = side == THERE or number == THERE
         row[4] = side == BACK or number == BACK
         row[5], row[6] = has_room(sight, offer), is_late_enough(sight, offer)
         row[7], row[8] = is_early_enough(sight, offer), is_cheap_enough(sight, offer)
-        row[9] = number >= OWN and is_wanted(sight, offer)
+        if number >= OWN and side >= 0 and party(sight):
+            row[9] = is_among_best(sight, offer, least_back if side == BACK else least_there)
         row[10] = sight.proposed.tool >= 0 and number in (
             sight.proposed.flights[THERE],
             sight.proposed.flights[BACK],

@@ -43,6 +43,8 @@ from tool_envs.rows import kernel
 
 SEARCHES: Final = OWN + MAX_SEGMENTS
 """Most searches that a wish asks for: there and back, and one for each flight of a reservation."""
+NO_RANK: Final = 1 << 30
+"""More than any rank."""
 
 
 # --- One way
@@ -279,27 +281,32 @@ def cabin_at_hand(sight: Sight) -> int:
 @kernel
 def side_of(sight: Sight, offer: Offer) -> int:
     """Whether a way is one that is looked for there or back; -1: neither."""
+    return side_by(offer, wanted_search(sight, THERE), wanted_search(sight, BACK))
+
+
+@kernel
+def side_by(offer: Offer, there: int, back: int) -> int:
+    """The same by the codes of the searches that are wanted."""
     if offer.legs == 0:
         return -1
     found = search_code(offer.legs - 1, offer.origin, offer.destination, offer.day[0])
-    for number in range(OWN):
-        if wanted_search(sight, number) == found:
-            return number
-    return -1
+    if found == there:
+        return THERE
+    return BACK if found == back else -1
 
 
 @kernel
 def is_late_enough(sight: Sight, offer: Offer) -> bool:
     """Whether it leaves after what the words say."""
     after = sight.wanted.leaves_after
-    return after < 0 or offer.departs > int(offer.day[0]) * DAY + after
+    return after < 0 or offer.departs > int(offer.day[0]) * DAY + int(after)
 
 
 @kernel
 def is_early_enough(sight: Sight, offer: Offer) -> bool:
     """Whether it arrives before what the words say."""
     before = sight.wanted.arrives_before
-    return before < 0 or offer.arrives < int(offer.day[0]) * DAY + before
+    return before < 0 or offer.arrives < int(offer.day[0]) * DAY + int(before)
 
 
 @kernel
@@ -340,27 +347,54 @@ def is_wanted(sight: Sight, offer: Offer) -> bool:
     side = side_of(sight, offer)
     if side < 0 or party(sight) == 0:
         return False
-    if sight.wanted.flights[0] >= 0:
-        return _is_flight_named(sight.wanted, offer)
-    if not is_within(sight, offer) or sight.wanted.best < 0:
-        return False
-    if sight.wanted.best == ANY:
-        return True
-    for number in range(MAX_OFFERS):
-        other = sight.offers[number]
-        is_rival = side_of(sight, other) == side and is_within(sight, other)
-        if is_rival and rank(sight, other) < rank(sight, offer):
-            return False
-    return True
+    return is_among_best(sight, offer, least_rank(sight, side))
 
 
 @kernel
-def is_some_wanted(sight: Sight) -> bool:
-    """Whether some way that searches found is one that the words of the wish ask for."""
+def least_rank(sight: Sight, side: int) -> int:
+    """The rank of the best way on a side within all limits; `NO_RANK`: there is none, or no way is best."""
+    least = NO_RANK
+    if sight.wanted.best in (-1, ANY) or sight.wanted.flights[0] >= 0:
+        return least
+    there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     for number in range(MAX_OFFERS):
-        if is_wanted(sight, sight.offers[number]):
-            return True
-    return False
+        offer = sight.offers[number]
+        if side_by(offer, there, back) == side and is_within(sight, offer):
+            least = min(least, rank(sight, offer))
+    return least
+
+
+@kernel
+def is_among_best(sight: Sight, offer: Offer, least: int) -> bool:
+    """Whether a way that is looked for is one that is asked for, by the rank of the best one on its side."""
+    if not _is_suitable(sight, offer):
+        return False
+    is_chosen = sight.wanted.flights[0] >= 0 or sight.wanted.best == ANY
+    return is_chosen or rank(sight, offer) <= least
+
+
+@kernel
+def _is_suitable(sight: Sight, offer: Offer) -> bool:
+    """Whether a way is named by its flights, or else within all limits."""
+    if sight.wanted.flights[0] >= 0:
+        return _is_flight_named(sight.wanted, offer)
+    return sight.wanted.best >= 0 and is_within(sight, offer)
+
+
+@kernel
+def wanted_sides(sight: Sight) -> int:
+    """For which sides searches found some way that the words of the wish ask for, as bits."""
+    sides = 0
+    there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
+    if party(sight) == 0 or (there < 0 and back < 0):
+        return sides
+    for number in range(MAX_OFFERS):
+        offer = sight.offers[number]
+        side = side_by(offer, there, back)
+        # Where some way is within all limits, one of those is the best.
+        if side >= 0 and not sides >> side & 1 and _is_suitable(sight, offer):
+            sides |= 1 << side
+    return sides
 
 
 @kernel

@@ -39,7 +39,17 @@ from tool_envs.booking.scene.sight import (
     Sight,
     may_be,
 )
-from tool_envs.booking.scene.ways import any_left, fare, is_booking, is_same, is_under_way, room, side_of, way
+from tool_envs.booking.scene.ways import (
+    any_left,
+    fare,
+    is_booking,
+    is_same,
+    is_under_way,
+    room,
+    side_by,
+    wanted_search,
+    way,
+)
 from tool_envs.booking.writes import (
     guard_active,
     guard_add_bags,
@@ -135,19 +145,26 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
         return False
     if not may_be(draft.origin, wanted.origin) or not may_be(draft.destination, wanted.destination):
         return False
+    search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     sizes = party_sizes(sight, draft)
     least = least_held(sight, draft)
     if sizes == 0 or least < 0:
         return False
     for first in range(OWN, MAX_FLIGHTS):
-        if not may_be(draft.flights[0], first) or side_of(sight, sight.offers[first - OWN]) != THERE:
+        if (
+            not may_be(draft.flights[0], first)
+            or side_by(sight.offers[first - OWN], search_there, search_back) != THERE
+        ):
             continue
         if not is_round:
             if may_be(draft.flights[1], NONE) and _fits_fares(sight, draft, first, first, sizes, least):
                 return True
             continue
         for second in range(OWN, MAX_FLIGHTS):
-            if not may_be(draft.flights[1], second) or side_of(sight, sight.offers[second - OWN]) != BACK:
+            if (
+                not may_be(draft.flights[1], second)
+                or side_by(sight.offers[second - OWN], search_there, search_back) != BACK
+            ):
                 continue
             is_in_time = _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN])
             if is_in_time and _fits_fares(sight, draft, first, second, sizes, least):

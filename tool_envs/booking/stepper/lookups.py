@@ -175,7 +175,7 @@ def copy_trip(source: Reservation, target: Reservation) -> None:
 @kernel
 def departure_of(flight: int, day: int) -> int:
     """The number of a departure."""
-    return int(flight) * DAYS + day
+    return int(flight) * DAYS + int(day)
 
 
 @kernel
