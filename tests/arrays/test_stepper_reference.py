@@ -36,17 +36,28 @@ resets = st.fixed_dictionaries(
         "options": st.none() | options,
     }
 )
-moves = st.lists(st.integers(0, 9).flatmap(lambda n: resets if n == 0 else st.just("step")), max_size=60)
+many = st.integers(0, 9).flatmap(lambda number: resets if number == 0 else st.just("step"))
+moves = st.lists(many, min_size=20, max_size=60)
 
 
 @settings(max_examples=60)
-@given(kwargs=kwargs, first=firsts, moves=moves, seed=seeds, legal=st.sampled_from([0.5, 0.9, 1.0]))
+@given(kwargs=kwargs, first=firsts, moves=moves, seed=seeds, legal=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
 def test_the_lanes_give_what_those_of_sync_vector_env_give(kwargs, first, moves, seed, legal):
     without = {name: value for name, value in kwargs.items() if name != "copy"}
     both = make(**kwargs), make_sync(**without)
     compare(both, [first, *moves], seed, legal)
 
     assert both[0].np_random_seed == both[1].np_random_seed
+
+
+@pytest.mark.parametrize("legal", [0.0, 1.0])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_limits_of_actions_and_of_choices_are_the_same(form, mode, legal):
+    kwargs = {"action_form": form, "autoreset_mode": mode, "max_steps": 2}
+    both = make(**kwargs), make_sync(**kwargs)
+
+    assert compare(both, [{"seed": 0}, *["step"] * 40], legal=legal) >= 2 * LANES
 
 
 @pytest.mark.parametrize("mode", MODES)
