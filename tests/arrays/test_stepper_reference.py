@@ -40,7 +40,7 @@ many = st.integers(0, 9).flatmap(lambda number: resets if number == 0 else st.ju
 moves = st.lists(many, min_size=20, max_size=60)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(kwargs=kwargs, first=firsts, moves=moves, seed=seeds, legal=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
 def test_the_lanes_give_what_those_of_sync_vector_env_give(kwargs, first, moves, seed, legal):
     without = {name: value for name, value in kwargs.items() if name != "copy"}

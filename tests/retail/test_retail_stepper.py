@@ -142,7 +142,7 @@ strayed_plays = st.builds(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=400)
 @given(random_plays | strayed_plays | strayed_plays)
 def test_rows_show_end_and_earn_what_the_reference_does(play):
     follow_in_rows(play)
@@ -192,7 +192,7 @@ scripts = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     scripts=st.lists(scripts, min_size=LANES, max_size=LANES),
     action_form=st.sampled_from(["sequential", "multidiscrete"]),
