@@ -48,7 +48,7 @@ def lane_bits(observations, lane):
 def state(envs, lanes=None):
     """All that a snapshot of some lanes holds, for `==`."""
     snapshot = envs.snapshot(lanes)
-    return [fields_of(array) for array in (*snapshot.records, *snapshot.numbers)]
+    return [fields_of(array) for array in snapshot.kept]
 
 
 def fields_of(array):

@@ -196,7 +196,7 @@ def test_what_is_done_to_given_arrays_changes_nothing(kind, mode):
         rng, given = np.random.default_rng(0), [each.reset(seed=1), each.action_masks()]
         for _ in range(3):
             given.append(each.step(each.sample_actions(rng)))
-        given += [each.step_subset([1], each.sample_actions(rng)[[1]]), each.snapshot().records]
+        given += [each.step_subset([1], each.sample_actions(rng)[[1]]), each.snapshot().kept]
         for array in arrays_of(given) if each is envs else ():
             array[...] = None if array.dtype == object else 1
     steps = 20 if mode != "Disabled" else 0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepper_lanes import ID, POOL, bits, make, run, state
 
-from tool_envs.arrays.vector import draws_below
+from tool_envs.arrays.draws import draws_below
 from tool_envs.errors import DataFileError
 from tool_envs.randomness import draw_below
 

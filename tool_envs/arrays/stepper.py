@@ -1,0 +1,225 @@
+"""The rows of many lanes and what runs them: the compiled part of the vectorized array view."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tool_envs.array_steps import Lanes, Play, Rules
+from tool_envs.arrays.compiled import compiled, is_compiling, saying_when_slow
+from tool_envs.arrays.env import ArrayEnv
+from tool_envs.arrays.forms import SequentialForm
+from tool_envs.arrays.lanes import begin_all, pick_each, spread_all
+from tool_envs.arrays.observations import ACTION_MASK, FEATURES, FeatureObservations, Observation
+from tool_envs.arrays.pool import Pool, Records, Words
+from tool_envs.arrays.tables import layout_table, observation_dtype, record_dtype, segments_of
+from tool_envs.errors import UsageError
+from tool_envs.rows import Row
+
+Ids = npt.NDArray[np.int64]
+"""Numbers of lanes."""
+Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+"""Rewards, terminations, truncations."""
+NO_STEPPER = '{} has no compiled stepper; run single ones by `vectorization_mode="sync"`.'
+
+
+class Stepper:
+    """Many lanes of an array view. It checks nothing that it is given.
+
+    Args:
+        reference: One environment of the kind.
+        lanes: How many.
+        pool_size: How many tasks are made once; None: a task is made when it is needed.
+        words: As of `Pool`.
+        threads: How many share the lanes.
+
+    Attributes:
+        every: Numbers of all lanes.
+        seen: Observations as records.
+        sizes: How many choices each dimension of an action has.
+
+    Raises:
+        UsageError: The domain has no compiled stepper.
+    """
+
+    def __init__(
+        self, reference: ArrayEnv, lanes: int, pool_size: int | None, words: Words, threads: int
+    ) -> None:
+        form, domain = reference.form, reference.json_env.domain
+        if domain.rows is None:
+            raise UsageError(NO_STEPPER.format(f"The domain {domain.toolkit.schema.domain}"))
+        rows, as_rows = domain.rows, not is_compiling()
+
+        def record(dtype: Any) -> np.dtype[Any]:  # noqa: ANN401 - what `numpy.dtype` takes
+            return record_dtype(dtype, as_rows)
+
+        def as_records(array: Records) -> Records:
+            return array.view(record(array.dtype))
+
+        def one(row: Row) -> Records:
+            return as_records(np.array([row.values()], np.dtype(cast("Any", row.numpy_dtype()))))
+
+        self.every = np.arange(lanes)
+        self._rows, self._is_endless = rows, pool_size is None
+        self._pool = Pool(domain, rows, lanes if pool_size is None else pool_size, words, record)
+        if not self._is_endless:
+            self._pool.fill()
+        boxes, layout = reference.observations.boxes, form.layout
+        seen = record(observation_dtype(boxes, len(form.names)))
+        self._plays: Records = np.zeros(lanes, record(Play.numpy_dtype()))
+        self._lanes: Records = np.zeros(lanes, record(rows.lane.numpy_dtype()))
+        self.seen: Records = np.zeros(lanes, seen)
+        self._firsts: Records = np.zeros(len(self._pool.errands), seen)
+        self._names = (*boxes, ACTION_MASK)
+        self._has_features = isinstance(reference.observations, FeatureObservations)
+        self._segments, self._reals, self._smalls = segments_of(boxes)
+        self._by_choices = isinstance(form, SequentialForm)
+        sizes = [len(layout.verbs), *(slot.choices for slot in layout.slots)]
+        self.sizes = np.array([len(form.names)] if self._by_choices else sizes)
+        rules = Rules(int(form.level == "policy"), reference.json_env.max_steps, reference.max_choices)
+        shared = {
+            "plays": self._plays,
+            "lanes": self._lanes,
+            "seen": self.seen,
+            "errands": self._pool.errands,
+            "starts": self._pool.starts,
+            "given": self.seen,
+            "firsts": self._firsts,
+            "store": as_records(rows.store),
+            "rules": one(rules),
+        }
+        self._arrays = [
+            Lanes(
+                **shared,
+                play=np.zeros(1, self._plays.dtype),
+                work=one(rows.work),
+                table=as_records(layout_table(form, rows)),
+            )
+            for _ in range(threads)
+        ]
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._ready: dict[Any, Callable[..., None]] = {}
+        if not self._is_endless:
+            self._show_firsts(np.arange(len(self._pool.errands)))
+
+    @property
+    def lane_bytes(self) -> int:
+        """What one lane takes: its state and the rows that it was shown, without observations and pool."""
+        return self._plays.dtype.itemsize + self._lanes.dtype.itemsize
+
+    @property
+    def plays(self) -> Records:
+        """`tool_envs.array_steps.Play`, one for each lane."""
+        return self._plays
+
+    def records(self) -> tuple[Records, ...]:
+        """All rows of the lanes: what a snapshot copies."""
+        own = (self._plays, self._lanes, self.seen)
+        return (*own, self._pool.errands, self._pool.starts) if self._is_endless else own
+
+    def moved(self, ids: Ids) -> None:
+        """Take note that the rows of lanes came from others."""
+        if self._is_endless:
+            self._plays["slot"][ids] = ids
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    # --- Episodes
+
+    def begin(self, ids: Ids, tasks: Ids) -> None:
+        """Start an episode in some lanes, each with its task."""
+        places = tasks
+        if self._is_endless:
+            self._pool.put(ids.tolist(), tasks.tolist())
+            places = ids
+            self._firsts[ids] = np.zeros((), self._firsts.dtype)
+            self._show_firsts(ids)
+        compiled(begin_all)(self._arrays[0], ids, places)
+
+    def take(self, ids: Ids, actions: npt.NDArray[np.int64]) -> None:
+        """Take an action in some lanes, each with a running episode; in parts where there are threads."""
+        run = self._rows.run_choices if self._by_choices else self._rows.run_actions
+        ready = self._compiled(run, ids[:0], actions[:0])
+        if self._threads is None or len(ids) < 2 * len(self._arrays):
+            ready(self._arrays[0], ids, actions)
+            return
+        count = len(self._arrays)
+        parts = zip(self._arrays, np.array_split(ids, count), np.array_split(actions, count), strict=True)
+        for each in [self._threads.submit(ready, *part) for part in parts]:
+            each.result()
+
+    def is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        """Whether the episodes of some lanes have ended."""
+        plays = self._of(ids)
+        over: npt.NDArray[np.bool_] = (plays["terminated"] | plays["truncated"]).astype(np.bool_)
+        return over
+
+    def ends(self, ids: Ids) -> Ends:
+        """Rewards, terminations and truncations of the last step of some lanes."""
+        plays = self._of(ids)
+        return (
+            plays["reward"].astype(np.float64),
+            plays["terminated"].astype(np.bool_),
+            plays["truncated"].astype(np.bool_),
+        )
+
+    def sample(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """An action for each lane that its mask allows, each choice with equal chances."""
+        chances = rng.random((len(self.every), len(self.sizes)))
+        actions = np.zeros(chances.shape, np.int64)
+        compiled(pick_each)(self.seen[ACTION_MASK], self.sizes, chances, actions)
+        return actions[:, 0] if self._by_choices else actions
+
+    def _of(self, ids: Ids) -> Records:
+        return self._plays if ids is self.every else self._plays[ids]
+
+    def _show_firsts(self, places: Ids) -> None:
+        show = self._rows.show_firsts
+        self._compiled(show, places[:0], self._by_choices)(self._arrays[0], places, self._by_choices)
+
+    def _compiled(self, function: Any, *nothing: Any) -> Callable[..., None]:  # noqa: ANN401
+        """A function of the domain, compiled by a call with nothing to do, which says so when it is slow."""
+        if function not in self._ready:
+            name = f"{function.__module__}.{function.__name__}"
+            with saying_when_slow(f"tool_envs: compiling {name}, once ..."):
+                compiled(function)(self._arrays[0], *nothing)
+            self._ready[function] = compiled(function)
+        return self._ready[function]
+
+    # --- Observations
+
+    def write_to(self, given: Records) -> Records:
+        """Where observations are written to as well, until this is called again."""
+        if self._arrays[0].given is not given:
+            self._arrays = [arrays._replace(given=given) for arrays in self._arrays]
+        return given
+
+    def fresh(self) -> Records:
+        """Room for observations that are given away; where features are made of them, none is needed."""
+        return self.seen if self._has_features else np.empty_like(self.seen)
+
+    def observe(self, seen: Records, copy: bool) -> Observation:
+        """Observations of records.
+
+        Args:
+            seen: The records.
+            copy: Whether nothing of what is given may be changed by a later call, where `seen` may be.
+        """
+        if not self._has_features:
+            return {name: seen[name] for name in self._names}
+        features = np.empty((len(seen), self._reals + self._smalls), np.float32)
+        compiled(spread_all)(self._segments, *self._raw(seen), features)
+        mask = seen[ACTION_MASK]
+        return {FEATURES: features, ACTION_MASK: mask.copy() if copy else mask}
+
+    def _raw(self, seen: Records) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """The int8 tables and the float32 tables of observations, each in a row."""
+        size = seen.dtype.itemsize
+        numbers = seen.view(np.uint8).reshape(len(seen), size)
+        reals = numbers[:, : 4 * self._reals].view(np.float32)
+        return numbers[:, 4 * self._reals : 4 * self._reals + self._smalls].view(np.int8), reals
