@@ -4,9 +4,10 @@
 
 Actions are legal random ones, drawn while no clock runs; autoreset is on. References: Gymnasium's own
 vectorized CartPole with as many lanes, and copying the observation arrays that a step gives. Rounds of what
-is measured and of its references alternate, and the medians are compared, so that a drifting machine drifts in
-both. Times are those of the thread: waiting for a busy core does not count. A step is one choice in the form
-`sequential`, and a whole action in `multidiscrete`; an action carried out is a tool call or a sentence.
+is measured and of its references alternate, and the medians are compared, so that a drifting machine drifts
+in both. Times are those of the thread: waiting for a busy core does not count. A step is one choice in the
+form `sequential`, and a whole action in `multidiscrete`; an action carried out is a tool call or a
+sentence.
 
 `--quick` leaves out the large numbers of lanes and the views that are not compiled. `--png` (which needs
 matplotlib) draws steps a second against lanes.
