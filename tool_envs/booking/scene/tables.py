@@ -247,7 +247,7 @@ def fill_flights(sight: Sight, out: Out, times: Out) -> None:
     place, cabin = seen_at_hand(sight), cabin_at_hand(sight)
     search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     least_there, least_back = least_rank(sight, THERE), least_rank(sight, BACK)
-    for number in range(MAX_FLIGHTS):
+    for number in range(OWN + sight.scene.offers):
         if number < OWN and place < 0:
             continue
         offer = way(sight, place, number)

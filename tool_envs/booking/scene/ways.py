@@ -26,7 +26,6 @@ from tool_envs.booking.scene.sight import (
     FOR_FLIGHTS,
     FOR_ONE_STOP,
     LEAVES_FIRST,
-    MAX_OFFERS,
     MAX_PEOPLE,
     MAX_SEARCHED,
     MAX_TRIPS,
@@ -203,15 +202,18 @@ def wanted_search(sight: Sight, number: int) -> int:
         if number == BACK:
             return search_code(wanted.stops, wanted.destination, wanted.origin, wanted.days[BACK])
         return search_code(wanted.stops, wanted.origin, wanted.destination, wanted.days[THERE])
+    is_change = scene.wish == FOR_FLIGHTS and number == THERE
+    if not is_change and not (scene.question == ASKS_UPGRADE and number >= OWN):
+        return -1
     place = seen_at_hand(sight)
     if place < 0:
         return -1
-    trip = sight.trips[place]
-    if scene.wish == FOR_FLIGHTS and number == THERE and wanted.stops >= 0 and wanted.days[THERE] >= 0:
-        return search_code(wanted.stops, trip.origin, trip.destination, wanted.days[THERE])
-    if scene.question == ASKS_UPGRADE and number >= OWN:
+    if not is_change:
         return _segment_search(sight, place, number - OWN)
-    return -1
+    if wanted.stops < 0 or wanted.days[THERE] < 0:
+        return -1
+    trip = sight.trips[place]
+    return search_code(wanted.stops, trip.origin, trip.destination, wanted.days[THERE])
 
 
 @kernel
@@ -357,7 +359,7 @@ def least_rank(sight: Sight, side: int) -> int:
     if sight.wanted.best in (-1, ANY) or sight.wanted.flights[0] >= 0:
         return least
     there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    for number in range(MAX_OFFERS):
+    for number in range(sight.scene.offers):
         offer = sight.offers[number]
         if side_by(offer, there, back) == side and is_within(sight, offer):
             least = min(least, rank(sight, offer))
@@ -388,7 +390,7 @@ def wanted_sides(sight: Sight) -> int:
     there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     if party(sight) == 0 or (there < 0 and back < 0):
         return sides
-    for number in range(MAX_OFFERS):
+    for number in range(sight.scene.offers):
         offer = sight.offers[number]
         side = side_by(offer, there, back)
         # Where some way is within all limits, one of those is the best.

@@ -146,11 +146,15 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
     if not may_be(draft.origin, wanted.origin) or not may_be(draft.destination, wanted.destination):
         return False
     search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    sizes = party_sizes(sight, draft)
-    least = least_held(sight, draft)
-    if sizes == 0 or least < 0:
+    if not _has_way_there(sight, draft, search_there, search_back):
         return False
-    for first in range(OWN, MAX_FLIGHTS):
+    sizes = party_sizes(sight, draft)
+    if sizes == 0:
+        return False
+    least = least_held(sight, draft)
+    if least < 0:
+        return False
+    for first in range(OWN, OWN + sight.scene.offers):
         if (
             not may_be(draft.flights[0], first)
             or side_by(sight.offers[first - OWN], search_there, search_back) != THERE
@@ -160,7 +164,7 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
             if may_be(draft.flights[1], NONE) and _fits_fares(sight, draft, first, first, sizes, least):
                 return True
             continue
-        for second in range(OWN, MAX_FLIGHTS):
+        for second in range(OWN, OWN + sight.scene.offers):
             if (
                 not may_be(draft.flights[1], second)
                 or side_by(sight.offers[second - OWN], search_there, search_back) != BACK
@@ -169,6 +173,16 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
             is_in_time = _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN])
             if is_in_time and _fits_fares(sight, draft, first, second, sizes, least):
                 return True
+    return False
+
+
+@kernel
+def _has_way_there(sight: Sight, draft: Draft, search_there: int, search_back: int) -> bool:
+    """Whether some way there that was found can be chosen."""
+    for first in range(sight.scene.offers):
+        is_there = side_by(sight.offers[first], search_there, search_back) == THERE
+        if is_there and may_be(draft.flights[0], OWN + first):
+            return True
     return False
 
 
@@ -288,14 +302,14 @@ def _fits_flights(sight: Sight, draft: Draft, place: int) -> bool:
         is_other = sight.scene.wish == FOR_FLIGHTS and cabin != trip.cabin
         if not may_be(draft.cabin, cabin) or is_other:
             continue
-        for first in range(MAX_FLIGHTS):
+        for first in range(OWN + sight.scene.offers):
             if not may_be(draft.flights[0], first) or not _is_way(sight, place, cabin, first, THERE):
                 continue
             if not trip.round_trip:
                 if may_be(draft.flights[1], NONE) and _fits_change(sight, draft, place, cabin, first, NONE):
                     return True
                 continue
-            for second in range(MAX_FLIGHTS):
+            for second in range(OWN + sight.scene.offers):
                 if not may_be(draft.flights[1], second) or not _is_way(sight, place, cabin, second, BACK):
                     continue
                 is_in_time = _is_in_time(way(sight, place, first), way(sight, place, second))
@@ -308,15 +322,18 @@ def _fits_flights(sight: Sight, draft: Draft, place: int) -> bool:
 def _is_way(sight: Sight, place: int, cabin: int, row: int, side: int) -> bool:
     """Whether a row can be the way of a reservation on that side; what is there already is that alone."""
     trip, offer, own = sight.trips[place], way(sight, place, row), sight.ways[OWN * place + side]
-    if offer.legs == 0 or own.legs == 0 or not _has_seats(trip, offer, cabin):
+    if offer.legs == 0 or own.legs == 0:
         return False
     if row < OWN:
-        return row == side
+        return row == side and _has_seats(trip, offer, cabin)
+    start, end = trip.origin, trip.destination
+    if side == BACK:
+        start, end = end, start
+    if offer.origin != start or offer.destination != end:
+        return False
     if trip.cabin == BASIC_ECONOMY or any_left(own) or is_same(offer, own):
         return False
-    if side == THERE:
-        return offer.origin == trip.origin and offer.destination == trip.destination
-    return offer.origin == trip.destination and offer.destination == trip.origin
+    return _has_seats(trip, offer, cabin)
 
 
 @kernel
