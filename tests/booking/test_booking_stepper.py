@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_envs.array_steps import ENDED, OPENED, Play
+from tool_envs.array_view import SKIPPED, skip
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.scene.choices import choose
 from tool_envs.booking.scene.sight import NONE, open_draft
@@ -38,6 +39,55 @@ random_plays = st.builds(
     seed=st.integers(0, 2**32 - 1),
     rightly=st.sampled_from([0.0, 0.5, 0.9, 1.0]),
     level=st.sampled_from(["policy", "schema"]),
+    version=st.sampled_from(VERSIONS),
+)
+
+
+def strayed_play(index, difficulty, seed, version):
+    """An episode of the oracle's actions but for a few: again, unasked, nearly right or at random."""
+    rng, play, last = np.random.default_rng(seed), new_play(index, difficulty, version), None
+    while not play.over:
+        last = strayed_action(play, rng, last)
+        play.take(*last)
+        yield play, last
+
+
+def strayed_action(play, rng, last):
+    action = play.some_action(rng, 1.0, "schema")
+    name = play.layout.verbs[action[0]].name
+    match rng.integers(12):
+        case 0 if last and play.path_is_allowed("schema", *last):
+            return last
+        case 1 if name.startswith("propose_"):
+            write = play.number(name.removeprefix("propose_")), action[1]
+            return write if play.path_is_allowed("schema", *write) else action
+        case 2 | 3 | 4:
+            return nearly(play, rng, action)
+        case 5:
+            return play.random_action(rng, "schema")
+    return action
+
+
+def nearly(play, rng, action):
+    """An action with another choice in one of its slots, and in those that this makes impossible."""
+    verb, right = action
+    form, chosen = play.layout.verbs[verb], ()
+    changed = rng.integers(len(form.slots) or 1)
+    while len(chosen := skip(form, chosen)) < len(form.slots):
+        place = len(chosen)
+        allowed = play.scene.allowed("schema", verb, chosen)
+        is_kept = place != changed and right[place] != SKIPPED and allowed[right[place]]
+        if not allowed.any():
+            return action
+        chosen = (*chosen, right[place] if is_kept else int(rng.choice(np.flatnonzero(allowed))))
+    return verb, chosen
+
+
+strayed_plays = st.builds(
+    strayed_play,
+    index=st.integers(0, 500 * len(FAMILIES) - 1),
+    difficulty=st.sampled_from(DIFFICULTIES),
+    seed=st.integers(0, 2**32 - 1),
     version=st.sampled_from(VERSIONS),
 )
 
@@ -100,8 +150,8 @@ def is_ended(play):
     return play.env.outcome is not None and play.env.outcome.status == "completed"
 
 
-@settings(max_examples=250)
-@given(random_plays)
+@settings(max_examples=300)
+@given(random_plays | strayed_plays | strayed_plays)
 def test_rows_show_end_and_earn_what_the_reference_does(play):
     rows = None
     for at, action in play:
