@@ -16,6 +16,7 @@ from tool_envs.booking.stepper import moves, turns
 from tool_envs.booking.stepper.timetable import store_of
 from tool_envs.booking.stepper.turns import act
 from tool_envs.booking.wishes import FAMILIES
+from tool_envs.service.desk import goal_of
 
 DIFFICULTIES = (1, 2, 3, 4, 5)
 PARTS = {
@@ -220,6 +221,84 @@ def test_the_oracle_earns_the_reward_in_rows(difficulty, version):
             play.take(*action)
             ended = bool(rows.take(*action) & ENDED)
         assert (ended, rows.lane.reward) == (True, 1)
+
+
+# --- What the oracle and those who stray hardly ever do
+
+
+class Both:
+    """An episode of the reference and in rows, held against each other after each action.
+
+    Args:
+        family: Of its wish.
+        fits: What its wish must be like.
+    """
+
+    def __init__(self, family, fits=bool):
+        places = range(list(FAMILIES).index(family), 500 * len(FAMILIES), len(FAMILIES))
+        plays = (new_play(index) for index in places)
+        self.play = next(play for play in plays if fits(goal_of(play.env.task).wishes[0]))
+        self.wish, self.rows = goal_of(self.play.env.task).wishes[0], RowPlay(self.play)
+
+    def take(self, verb, chosen):
+        self.play.take(verb, chosen)
+        ended = bool(self.rows.take(verb, chosen) & ENDED)
+        assert shown(self.rows.lane.sight) == shown(self.play.sight)
+        assert (ended, ended * self.rows.lane.reward) == (self.play.over, self.play.reward)
+
+    def do(self, name, *chosen):
+        self.take(self.play.number(name), chosen)
+
+    def go_on_to(self, start):
+        """The oracle's next action whose name begins so, after all before it; None at the end."""
+        while not self.play.over:
+            verb, chosen = self.play.oracle_choices()
+            if self.play.layout.verbs[verb].name.startswith(start):
+                return verb, chosen
+            self.take(verb, chosen)
+        return None
+
+
+def test_to_cancel_what_was_not_looked_up_breaks_a_rule():
+    both = Both("cancel", lambda wish: not wish.forbidden)
+    both.do("ask_user_id")
+    both.do("get_user_details")
+    trip = both.play.scene.memory.profile.trip_ids.index(both.wish.accepted[0]["reservation_id"])
+    both.do("propose_cancel_reservation", trip)
+    both.do("cancel_reservation", trip)
+    both.do("report")
+
+    assert (both.play.over, both.play.reward) == (True, 0.0)
+    assert both.rows.lane.broken
+    assert not both.rows.lane.wrong
+
+
+def test_a_yes_to_the_way_there_alone_covers_any_way_back():
+    both = Both("book_round_trip", lambda wish: wish.kind == "book_round_trip" and len(wish.accepted) == 4)
+    verb, chosen = both.go_on_to("propose_")
+    names = [slot.name for slot in both.play.layout.verbs[verb].slots]
+    back = names.index("flights[1]")
+    both.take(verb, (*chosen[:back], both.play.layout.verbs[verb].slots[back].width, *chosen[back + 1 :]))
+    both.take(*both.play.choices_for("book_reservation", both.wish.accepted[-1]))
+    both.do("report")
+
+    assert (both.play.over, both.play.reward) == (True, 1.0)
+
+
+@pytest.mark.parametrize("family", ["book_one_way", "book_one_stop", "book_round_trip"])
+def test_seats_that_were_taken_are_gone_when_flights_are_searched_again(family):
+    both = Both(family)
+    both.take(*(search := both.go_on_to("search_")))
+    before = [list(offer.seats) for offer in both.play.sight.offers if offer.legs]
+    both.take(*both.go_on_to("book_reservation"))
+    both.take(*search)
+
+    assert [list(offer.seats) for offer in both.play.sight.offers if offer.legs] != before
+    assert both.go_on_to("never") is None
+    assert both.play.reward == 1.0
+
+
+# --- Whose words are heard
 
 
 def test_of_a_mute_customer_only_who_they_are_is_heard():
