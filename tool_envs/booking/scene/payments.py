@@ -21,6 +21,7 @@ from tool_envs.booking.scene.sight import (
     MAX_PAID,
     MAX_PEOPLE,
     NONE,
+    OPEN,
     Draft,
     Sight,
     may_be,
@@ -49,6 +50,15 @@ def are_people(draft: Draft, chosen: int) -> bool:
 
 
 @kernel
+def _are_open(choices: list[int]) -> bool:
+    """Whether nothing is chosen yet."""
+    for place in range(len(choices)):
+        if choices[place] != OPEN:
+            return False
+    return True
+
+
+@kernel
 def count_bits(bits: int) -> int:
     """How many bits are set."""
     count = 0
@@ -61,6 +71,8 @@ def count_bits(bits: int) -> int:
 @kernel
 def party_sizes(sight: Sight, draft: Draft) -> int:
     """How many people a draft can have: bit k for k of them."""
+    if _are_open(draft.people):
+        return (2 << int(sight.scene.people)) - 2
     sizes = 0
     for chosen in range(1, 1 << sight.scene.people):
         if are_people(draft, chosen):
@@ -126,6 +138,8 @@ def are_methods(sight: Sight, draft: Draft, chosen: int) -> bool:
 @kernel
 def least_held(sight: Sight, draft: Draft) -> int:
     """The least that is paid before the credit card pays the rest, in cents; -1: it cannot be paid so."""
+    if _are_open(draft.methods):  # a credit card can pay alone
+        return 0 if _has_card(sight) else -1
     least = -1
     for chosen in range(1, 1 << sight.customer.methods):
         if are_methods(sight, draft, chosen):
@@ -133,6 +147,14 @@ def least_held(sight: Sight, draft: Draft) -> int:
             if least < 0 or held < least:
                 least = held
     return least
+
+
+@kernel
+def _has_card(sight: Sight) -> bool:
+    for method in range(sight.customer.methods):
+        if sight.customer.method_kind[method] == CREDIT_CARD:
+            return True
+    return False
 
 
 @kernel
