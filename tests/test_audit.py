@@ -73,7 +73,9 @@ def test_trivial_agents_and_saboteurs_that_earn_are_found():
 
 
 def test_the_command_fails_when_something_is_found():
-    result = CliRunner().invoke(app, ["audit", "tool_envs_tests/Lazy-v0", "-k", "split=test", "--tasks", "2"])
+    result = CliRunner().invoke(
+        app, ["audit", "tool_envs_tests/Lazy-v0", "-k", "split=test", "--tasks", "2", "--choices", "0"]
+    )
 
     assert result.exit_code == 1
     assert "oracle" in result.stdout

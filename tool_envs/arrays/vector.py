@@ -397,15 +397,17 @@ def _as_array(given: Any) -> npt.NDArray[Any]:  # noqa: ANN401 - whatever the ca
 
 
 def _require_arguments(env_id: str, options: Iterable[str]) -> None:
-    """Require that a JSON view knows its arguments."""
+    """Require that a JSON view knows its arguments, as far as it says which it takes."""
     entry = gymnasium.spec(env_id).entry_point
     creator: Any = load_env_creator(entry) if isinstance(entry, str) else entry
-    known = list(inspect.signature(creator).parameters)
+    known = inspect.signature(creator).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in known.values()):
+        return
     if "pool_size" not in known:
         raise UsageError(NO_STEPPER.format(env_id))
     for name in options:
         if name not in known:
-            raise UnknownNameError(f"argument of {env_id}", name, known)
+            raise UnknownNameError(f"argument of {env_id}", name, list(known))
 
 
 def _require_count(name: str, value: object) -> None:
