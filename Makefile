@@ -37,8 +37,9 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100.
-	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, and what compiles for long.
+	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
+		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from sweeping import only_in_sweep
 
 from tool_envs.arrays.compiled import saying_when_slow
 
@@ -180,6 +181,7 @@ def test_it_runs_as_python():
     assert "compiling" not in said
 
 
+@only_in_sweep
 def test_it_never_leaves_its_arrays():
     is_python, is_checked, ends, said = short_runs("sequential", NUMBA_BOUNDSCHECK="1")
 

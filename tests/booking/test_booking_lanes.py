@@ -11,6 +11,7 @@ from booking_array_play import random_play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sweeping import only_in_sweep
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.array_view import SKIPPED
@@ -27,6 +28,7 @@ scripts = st.fixed_dictionaries(
 )
 
 
+@only_in_sweep
 @settings(max_examples=25)
 @given(
     scripts=st.lists(scripts, min_size=LANES, max_size=LANES),
@@ -39,7 +41,7 @@ def test_lanes_go_with_the_reference_one_choice_at_a_time(scripts, **kwargs):
 
 IN_PYTHON = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:]
 from booking_array_play import VERSIONS
 from test_booking_lanes import follow
 for form in ("sequential", "multidiscrete"):
@@ -50,7 +52,7 @@ for form in ("sequential", "multidiscrete"):
 
 
 def test_lanes_go_with_it_in_both_forms_without_the_compiler():
-    command = [sys.executable, "-c", IN_PYTHON, str(Path(__file__).parent)]
+    command = [sys.executable, "-c", IN_PYTHON, *map(str, Path(__file__).parents[:2])]
     subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, check=True)
 
 
