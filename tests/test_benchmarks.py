@@ -1,4 +1,4 @@
-"""The benchmark runs and prints every figure that has an aim; what it measures is for `make bench`."""
+"""The benchmarks run and print every figure that has an aim; what they measure is for `make bench`."""
 
 import json
 import math
@@ -22,3 +22,15 @@ def test_it_prints_its_figures_as_json():
     assert all(math.isfinite(value) for _, value in values)
     # A step's time is a difference of two, which in one round on a busy machine may come out below 0.
     assert all(value > 0 for name, value in values if name not in ("step_us", "step_ratio", "calls_per_s"))
+
+
+def test_the_one_of_the_array_view_prints_its_figures_as_json():
+    script = SCRIPT.with_name("array_view.py")
+    command = [sys.executable, str(script), "--quick", "--rounds", "1", "--lanes", "32", "--json"]
+
+    figures = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    both = {"step_ns", "cartpole_ns", "copy_ns", "of_cartpole", "of_copy", "lane_bytes", "actions_per_s"}
+    for row in (figures, figures["multidiscrete"]):
+        assert both <= row.keys()
+        assert all(math.isfinite(row[name]) and row[name] > 0 for name in both)
