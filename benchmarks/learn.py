@@ -9,13 +9,13 @@ allows, then trains on `split="train"`, and every now and then tries what was le
 `split="test"`, which are never trained on. Minutes are those of training; trials are not counted.
 
 Learners: `ppo` is examples/train_ppo.py, `sb3` is sb3-contrib's MaskablePPO; neither sees the mask as a
-feature. Controls, under which nothing should be learned: `blanked` shows nothing of what the customer said,
-`shuffled` shows what the customer of another lane said. Masks stay as they are, so that what is learned all
-the same was learned from masks, or is unearned.
+feature. Controls, under which nothing should be learned: with `blanked` nothing is heard of what customers
+want, with `shuffled` they say the words of another customer (see `words` of
+`tool_envs.arrays.vector.ArrayVectorEnv`). Masks follow what is heard.
 
 Rows are appended to OUT.csv, and OUT.png shows all rows that are there. It needs the extra `learn`. Tasks are
 made, and the stepper compiled, before the clock starts; `--reference` does without the compiled stepper, at a
-few thousand choices a second.
+few thousand choices a second, and knows no controls.
 """
 
 import argparse
@@ -31,9 +31,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import numpy.typing as npt
 import torch
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 import tool_envs  # noqa: F401 - registers the ids
 
@@ -47,26 +46,8 @@ COLUMNS = (
 CURVE = COLUMNS[1:8]
 """What tells curves apart; runs that differ in their seed alone are one curve."""
 
-NOT_SAID = {
-    "conversation": (
-        "customer found|profile shown|a balance moved since|list of products shown|last call refused"
-        "|* to be reported"
-    ),
-    "orders": (
-        "listed|shown|pending|processed|delivered|cancelled|pending (item modified)|return requested"
-        "|exchange requested|paid with method *|proposed"
-    ),
-    "lines": "shown|product shown|looked up|proposed",
-    "methods": "shown|credit_card|gift_card|paypal|proposed",
-    "products": "listed|shown",
-    "order_amounts": "paid",
-    "balances": "balance",
-    "partial": "*",
-    "invalid": "*",
-    "left": "*",
-}
-"""Table -> the fields, between bars, that do not come from what the customer said; those of no other table
-do. (`proposed` in the conversation does: it goes out when the customer says yes.)"""
+CONTROLS = {"none": "heard", "blanked": "blanked", "shuffled": "shuffled"}
+"""What `--control` is called -> whose words are heard."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +81,10 @@ class Run:
             }
         else:
             size = options.train_tasks if split == "train" else options.test_tasks
-            vectorized = {"autoreset_mode": mode.value, "pool_size": size}
+            words = CONTROLS[self.control]
+            vectorized = {"autoreset_mode": mode.value, "pool_size": size, "words": words}
         lanes = options.lanes if split == "train" else min(options.lanes, options.episodes)
-        envs = gymnasium.make_vec(options.env_id, num_envs=lanes, split=split, **vectorized, **self.kind)
-        control = CONTROLS[self.control]
-        return control(envs, said(options.env_id, **self.kind)) if control else envs
+        return gymnasium.make_vec(options.env_id, num_envs=lanes, split=split, **vectorized, **self.kind)
 
     def row(self, choices: int, minutes: float, train_success: float, test_success: float) -> dict[str, Any]:
         options = self.options
@@ -120,91 +100,6 @@ class Run:
             "train_success": f"{train_success:.4f}",
             "test_success": f"{test_success:.4f}",
         }
-
-
-# --- Controls
-
-
-def said(env_id: str, **kind: Any) -> dict[str, npt.NDArray[np.bool_]]:  # noqa: ANN401 - of the environment
-    """Key of an observation -> which of its values come from what the customer said."""
-    env = gymnasium.make(env_id, **kind).unwrapped
-    tables = {
-        name: np.broadcast_to(_fields_said(name, env.observations.fields[name]), box.shape)
-        for name, box in env.observations.boxes.items()
-    }
-    if kind["observation"] == "tables":
-        return tables
-    return {"features": np.concatenate([table.ravel() for table in tables.values()])}
-
-
-def _fields_said(table: str, fields: tuple[str, ...]) -> npt.NDArray[np.bool_]:
-    patterns = NOT_SAID.get(table, "").split("|")
-    return np.array([not any(_fits(field, pattern) for pattern in patterns) for field in fields])
-
-
-def _fits(field: str, pattern: str) -> bool:
-    start, star, end = pattern.partition("*")
-    return field.startswith(start) and field.endswith(end) if star else field == pattern
-
-
-class Control(VectorWrapper):
-    """Something else is shown where the customer's words stand.
-
-    Args:
-        envs: The environment.
-        where: What `said` gives for it.
-    """
-
-    def __init__(self, envs: VectorEnv[Any, Any, Any], where: dict[str, npt.NDArray[np.bool_]]) -> None:
-        super().__init__(envs)
-        self.where = where
-
-    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - as the environment
-        observation, infos = self.env.reset(**arguments)
-        return self._all(observation), infos
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:  # noqa: ANN401 - likewise
-        observation, *rest, infos = self.env.step(actions)
-        observation = self._all(observation)
-        for lane in np.flatnonzero(infos.get("_final_obs", ())).tolist():
-            last = {name: values[None] for name, values in infos["final_obs"][lane].items()}
-            now = {name: values[[lane]] for name, values in observation.items()}
-            changed = self._each(last, now)
-            infos["final_obs"][lane] = {name: values[0] for name, values in changed.items()}
-        return observation, *rest, infos
-
-    def _all(self, observation: dict[str, Any]) -> dict[str, Any]:
-        return self._each(observation, observation)
-
-    def _each(self, observation: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
-        """What is shown of an observation; `others` are observations of the same moment."""
-        return {
-            name: np.where(self.where[name], self.instead(others[name]), values)
-            if name in self.where
-            else values
-            for name, values in observation.items()
-        }
-
-    def instead(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What stands where the customer's words stood; `values` has the lanes first."""
-        raise NotImplementedError
-
-
-class Blanked(Control):
-    """Nothing of what the customer said is shown."""
-
-    def instead(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.zeros_like(values)
-
-
-class Shuffled(Control):
-    """What the customer of the next lane said is shown, as often and of the same kind as always."""
-
-    def instead(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.roll(values, 1, axis=0)
-
-
-CONTROLS = {"none": None, "blanked": Blanked, "shuffled": Shuffled}
 
 
 # --- Learners
@@ -405,7 +300,10 @@ def arguments() -> argparse.Namespace:
     add("--reference", action="store_true", help="without the compiled stepper")
     add("--out", type=Path, default=Path("runs/learn"))
     add("--plot-only", action="store_true")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.reference and options.control != ["none"]:
+        parser.error("--reference knows no controls; leave out --control")
+    return options
 
 
 if __name__ == "__main__":
