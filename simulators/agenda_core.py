@@ -117,6 +117,17 @@ class Heard(Row):
     small_talk: Small = 0
 
 
+@kernel
+def copy_heard(source: Heard, target: Heard) -> None:
+    """Write what was understood of one message over that of another."""
+    target.asks, target.intent, target.confirms = source.asks, source.intent, source.confirms
+    target.tool, target.identified, target.complete = source.tool, source.identified, source.complete
+    target.agrees, target.others, target.correctable = source.agrees, source.others, source.correctable
+    target.informs, target.done, target.answers = source.informs, source.done, source.answers
+    target.pending, target.denies, target.transfers = source.pending, source.denies, source.transfers
+    target.closes, target.small_talk = source.closes, source.small_talk
+
+
 class State(Row):
     """All that changes.
 

@@ -13,13 +13,13 @@ DOMAINS = {"retail", "booking", "repo", "tau_bench"}
 # A module, or a package with all that is in it, by its name under `tool_envs`; "" is `tool_envs` itself.
 FLOORS = {
     0: (
-        "errors messages canonical json_values recent rows randomness names people generated calculator "
-        "chat chat_form actions schemas"
+        "errors messages canonical json_values recent rows row_lists randomness names people generated "
+        "calculator chat chat_form actions schemas"
     ),
     1: "simulators",
     2: (
         "schema spaces database toolkit task facts consent rules reward domain episode array_view "
-        "array_steps env vector service"
+        "array_rows array_steps env vector service"
     ),
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",

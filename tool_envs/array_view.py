@@ -6,7 +6,7 @@ call, a question, another thing to say. Each *slot* of the verb demands one more
 knows at each moment which choices are possible, what they stand for, and what was shown.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -176,13 +176,6 @@ class ArrayView(Protocol):
     @property
     def fields(self) -> Mapping[str, tuple[str, ...]]:
         """Name of a table -> what stands along its last axis."""
-
-    @property
-    def unsaid(self) -> Mapping[str, Collection[str]]:
-        """Name of a table -> those of its fields that are the same whatever the user says.
-
-        All others may depend on the user's words; without them nothing should be learned.
-        """
 
     def scene(self, episode: Episode, layout: Layout) -> SceneView:
         """The scene of an episode that is about to be shown; nothing was seen yet."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from tool_envs.array_steps import RowView
+from tool_envs.array_rows import RowView
 from tool_envs.array_view import ArrayView
 from tool_envs.database import BaseData, Database
 from tool_envs.episode import Episode

@@ -327,7 +327,6 @@ class CloakroomArrays:
             "free": ("shown", "mentioned"),
             "wish": ("moves",),
         }
-        self.unsaid = {"own": ("shown", *COATS), "free": ("shown",)}
 
     def scene(self, episode, layout):  # noqa: ARG002 - it is shown all that it may know
         return CloakroomScene(layout)

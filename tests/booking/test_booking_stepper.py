@@ -6,7 +6,7 @@ from booking_array_play import VERSIONS, new_play, random_play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tool_envs.array_steps import ENDED, OPENED, Play
+from tool_envs.array_rows import ENDED, OPENED, Play
 from tool_envs.array_view import SKIPPED, skip
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.scene.choices import choose

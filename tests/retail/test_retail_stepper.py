@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from retail_array_play import VERSIONS, new_play, random_play
 
-from tool_envs.array_steps import ENDED, Play
+from tool_envs.array_rows import ENDED, Play
 from tool_envs.array_view import SKIPPED
 from tool_envs.retail.arrays import slot_role, verb_code, verb_tool
 from tool_envs.retail.rows import MAX_ORDERS

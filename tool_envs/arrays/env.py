@@ -225,22 +225,6 @@ class ArrayEnv(gymnasium.Env[dict[str, Any], Any]):
         action, play = self.form.read(value), self._started()
         return describe_action(self.form, play.scene, play.partial, play.mask, action)
 
-    def said(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """Name of a table -> which of its values may depend on what the user said, in the table's shape.
-
-        Of the tables `partial`, `invalid` and `left` none does; the mask may, whatever this says.
-        """
-        unsaid = {
-            **{name: fields for name, (_, fields) in _own_tables(self.form).items()},
-            **self._view().unsaid,
-        }
-        return {
-            name: np.broadcast_to(
-                [field not in unsaid.get(name, ()) for field in self.observations.fields[name]], box.shape
-            )
-            for name, box in self.observations.boxes.items()
-        }
-
     def snapshot(self) -> ArraySnapshot:
         """The episode now, for `restore`; later steps do not change it."""
         play = self._started()

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tool_envs.array_steps import Lanes, begin_lanes, spread
+from tool_envs.array_rows import Lanes
+from tool_envs.array_steps import begin_lanes, spread
 
 
 def begin_all(arrays: Lanes, ids: Any, pool: Any) -> None:  # noqa: ANN401 - arrays

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import tool_envs
 import tool_envs.schemas
 import tool_envs.simulators
-from tool_envs.array_steps import RowView
+from tool_envs.array_rows import RowView
 from tool_envs.arrays.compiled import cache_folder, files_digest, saying_when_slow
 from tool_envs.canonical import digest
 from tool_envs.domain import Domain

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from tool_envs.array_steps import Lanes, Play, Rules
+from tool_envs.array_rows import Lanes, Play, Rules
 from tool_envs.arrays.compiled import compiled, is_compiling, saying_when_slow
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.forms import SequentialForm
@@ -111,7 +111,7 @@ class Stepper:
 
     @property
     def plays(self) -> Records:
-        """`tool_envs.array_steps.Play`, one for each lane."""
+        """`tool_envs.array_rows.Play`, one for each lane."""
         return self._plays
 
     def records(self) -> tuple[Records, ...]:

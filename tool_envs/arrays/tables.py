@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box
 
-from tool_envs.array_steps import MAX_SLOTS, RowView, SlotForm, VerbForm
+from tool_envs.array_rows import MAX_SLOTS, RowView, SlotForm, VerbForm
 from tool_envs.array_view import Slot, Verb
 from tool_envs.arrays.forms import Form, MultidiscreteForm, SequentialForm
 from tool_envs.errors import UsageError
 
 
 def layout_table(form: Form[Any], rows: RowView) -> npt.NDArray[np.void]:
-    """A layout as an array of one `tool_envs.array_steps.Table`.
+    """A layout as an array of one `tool_envs.array_rows.Table`.
 
     Raises:
         UsageError: A verb has too many slots.

@@ -20,7 +20,6 @@ from tool_envs.booking.scene.speech import Speaker
 from tool_envs.booking.scene.tables import (
     FIELDS,
     SHAPES,
-    UNSAID,
     fill_airports,
     fill_conversation,
     fill_days,
@@ -58,7 +57,6 @@ class BookingArrays:
 
     shapes = SHAPES
     fields = FIELDS
-    unsaid = UNSAID
 
     def __init__(self, base: BookingBase) -> None:
         self._ids = Ids(base.seed)

@@ -19,7 +19,6 @@ from tool_envs.retail.scene.speech import Speaker
 from tool_envs.retail.scene.tables import (
     FIELDS,
     SHAPES,
-    UNSAID,
     fill_conversation,
     fill_lines,
     fill_methods,
@@ -43,7 +42,6 @@ class RetailArrays:
 
     shapes = SHAPES
     fields = FIELDS
-    unsaid = UNSAID
 
     def __init__(self, base: RetailBase) -> None:
         self._reader = Reader(base.catalog, base.ids)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from tool_envs.array_steps import RowView
+from tool_envs.array_rows import RowView
 from tool_envs.array_view import ArrayView
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database

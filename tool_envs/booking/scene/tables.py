@@ -6,7 +6,7 @@ there and the way back of the reservation at hand, as they are, then what search
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.rows import (
@@ -64,10 +64,8 @@ from tool_envs.booking.scene.ways import (
     wanted_sides,
     way,
 )
+from tool_envs.row_lists import Out, put_all, put_one, scaled
 from tool_envs.rows import kernel
-
-Out: TypeAlias = Any
-"""An array, or a row of one, of numpy: what compiled code can write to by index."""
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "conversation": (
@@ -113,20 +111,6 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "party": ("people", "bags", "more bags"),
 }
 """Name of a table -> what stands along its last axis."""
-
-UNSAID: Final[Mapping[str, tuple[str, ...]]] = {
-    "conversation": ("profile shown", "a balance moved since", "last call refused", *MEMBERSHIPS),
-    "reservations": (
-        *("listed", "shown", "shown last", "cancelled", "round trip", *CABINS, "insured", "new"),
-        *("some flight left", "some flight called off", "some flight delayed", "one flight", "proposed"),
-    ),
-    "legs": ("shown", *STATUSES, "price known"),
-    "methods": ("shown", *METHOD_KINDS, "holds something", "proposed"),
-    "balances": ("balance",),
-    "people": ("shown", "proposed"),
-}
-"""Name of a table -> its fields that are the same whatever the customer says. (Flights are seen from the wish
-at hand.)"""
 
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "conversation": (),
@@ -189,28 +173,6 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
     at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
     put_all(out, at, scene.demands, len(DEMANDS))
-
-
-@kernel
-def put_all(out: Out, at: int, flags: list[int], count: int) -> int:
-    """Write flags from a place on; returns the place behind them."""
-    for number in range(count):
-        out[at + number] = flags[number]
-    return at + count
-
-
-@kernel
-def put_one(out: Out, at: int, code: int, count: int) -> int:
-    """Write a code one-hot from a place on, nothing for -1; returns the place behind it."""
-    if code >= 0:
-        out[at + code] = 1
-    return at + count
-
-
-@kernel
-def scaled(amount: int, most: int) -> float:
-    """An amount as -1.0 to 1.0."""
-    return max(-1.0, min(1.0, amount / most))
 
 
 @kernel

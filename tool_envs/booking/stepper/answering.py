@@ -28,6 +28,7 @@ from tool_envs.booking.stepper.rows import (
     Errand,
     Room,
 )
+from tool_envs.row_lists import append
 from tool_envs.rows import kernel
 from tool_envs.simulators.agenda_core import (
     ACCEPT_NO,
@@ -52,8 +53,6 @@ _IS_CORRECT: Final = 1 << MOVES.index("correct")
 _IS_INFORM: Final = 1 << MOVES.index("inform")
 _IS_UNKNOWN: Final = 1 << MOVES.index("unknown")
 _IS_BYE: Final = 1 << MOVES.index("bye")
-_IS_WISH: Final = 1 << MOVES.index("wish")
-_IS_ASK: Final = 1 << MOVES.index("ask")
 _PLAIN: Final = THANK | DENY | AFFIRM | HOLD_BACK | ASK_DETAILS | ASK_AGAIN | WAIT | INSIST | ACCEPT_NO
 """Bits that mean the same in the core's moves and in `MOVES`."""
 _UNKNOWN_SLOT: Final = tuple(SLOTS.index(slot) if slot in SLOTS else -1 for slot in ALL_SLOTS)
@@ -97,7 +96,7 @@ def bring_up(said: Said, wanted: Wanted, aim: Aim) -> None:
     """A wish, or its question."""
     say(wanted, aim.opening_wanted)
     said.wish, said.question = aim.opening.wish, aim.opening.question
-    said.moves |= _IS_ASK if aim.asks else _IS_WISH
+    said.moves |= aim.opening.moves
 
 
 @kernel
@@ -149,7 +148,7 @@ def _say_each(said: list[int], codes: list[int]) -> None:
         for earlier in range(place):
             is_new = is_new and codes[earlier] != codes[place]
         if is_new:
-            append(said, codes[place])
+            append(said, codes[place], False)
 
 
 @kernel
@@ -229,7 +228,7 @@ def _say_trip(wanted: Wanted, words: Wanted) -> None:
 @kernel
 def _say_days(wanted: Wanted, days: list[int]) -> None:
     for place in range(len(days)):
-        append(wanted.days, days[place])
+        append(wanted.days, days[place], False)
 
 
 @kernel
@@ -243,7 +242,7 @@ def _say_flights(wanted: Wanted, words: Wanted) -> None:
     if wanted.at_most < 0:
         wanted.at_most = words.at_most
     for place in range(MAX_SEGMENTS):
-        append(wanted.flights, words.flights[place])
+        append(wanted.flights, words.flights[place], False)
 
 
 @kernel
@@ -260,7 +259,7 @@ def _say_people(wanted: Wanted, words: Wanted) -> None:
     wanted.instead = words.instead
     for place in range(MAX_PEOPLE):
         if not _holds(wanted.people, words.people[place]):
-            append(wanted.people, words.people[place])
+            append(wanted.people, words.people[place], False)
 
 
 @kernel
@@ -299,14 +298,3 @@ def _say_insurance(wanted: Wanted, words: Wanted) -> None:
 def _say_reason(wanted: Wanted, words: Wanted) -> None:
     if wanted.reason < 0:
         wanted.reason = words.reason
-
-
-@kernel
-def append(codes: list[int], code: int) -> None:
-    """Put a code behind others in a list of fixed length; -1 is none, and stands behind the last."""
-    if code < 0:
-        return
-    for place in range(len(codes)):
-        if codes[place] < 0:
-            codes[place] = code
-            return

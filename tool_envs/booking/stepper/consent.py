@@ -13,7 +13,6 @@ from tool_envs.booking.stepper.hearing import (
     have_same_legs,
     have_same_payments,
     missing_parts,
-    ones,
     share_legs,
     share_payments,
 )
@@ -27,6 +26,7 @@ from tool_envs.booking.stepper.rows import (
     Lane,
     Room,
 )
+from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
 
 _CHOICES: Final = 8

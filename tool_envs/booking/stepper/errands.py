@@ -1,6 +1,6 @@
 """Tasks as rows: all that an episode needs, read off texts and ids once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from tool_envs.booking.codes import FLIGHT_TYPES, YES_NO, is_used_up
@@ -69,6 +69,7 @@ from tool_envs.booking.stepper.rows import (
 from tool_envs.booking.stepper.turns import learn_wish
 from tool_envs.generated import padded
 from tool_envs.messages import Json, Message
+from tool_envs.row_lists import filled
 from tool_envs.service.desk import goal_of
 from tool_envs.service.grading import attainable
 from tool_envs.service.wishes import MAX_ACCEPTED
@@ -214,7 +215,7 @@ class _Maker:
             raise ValueError(f"several payment methods were used up before: {gone}")
         return Errand(
             customer=self._row.copy(),
-            trips=_filled(
+            trips=filled(
                 [self._trip(number) for number in range(self._row.reservations)], MAX_TRIPS, blank_trip
             ),
             trip_code=codes,
@@ -231,8 +232,8 @@ class _Maker:
             one_amount=int(bool(self._goal.conditions.get("only_the_total"))),
             evidence=padded(self._evidence, MAX_EVIDENCE, -1),
             facts=self._agenda(),
-            aims=_filled([self._aim(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
-            dues=_filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
+            aims=filled([self._aim(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
+            dues=filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
             mute=0,
         )
 
@@ -279,7 +280,7 @@ class _Maker:
     def _agenda(self) -> Facts:
         agenda = self._facts
         return Facts(
-            wishes=_filled(agenda.wishes, MAX_STEPS, _NO_STEP.copy),
+            wishes=filled(agenda.wishes, MAX_STEPS, _NO_STEP.copy),
             identity=agenda.identity,
             insists=int(agenda.insists),
             reluctant=int(agenda.reluctant),
@@ -294,7 +295,6 @@ class _Maker:
         _require_alike(calls)
         texts = [said_as(node, part, (1 << len(calls)) - 1, self._goal, self._phrases) for part in PARTS]
         opening = self._read(node.opening, *opening_of(node, self._goal, self._phrases)[0])
-        opening.said.moves = 0
         reason = wish.means.get("reason", "")
         words, flight_days = self._words(texts)
         return Aim(
@@ -304,7 +304,7 @@ class _Maker:
             asks=int(node.asks),
             complains=int(wish.kind == WISHES[FOR_COMPENSATION] and not node.asks),
             reason=REASONS_TOLD.index(reason) if reason else -1,
-            calls=_filled(calls, MAX_ACCEPTED, no_call),
+            calls=filled(calls, MAX_ACCEPTED, no_call),
             opening=opening.said,
             opening_wanted=opening.wanted,
             words=words,
@@ -419,13 +419,6 @@ def new_room() -> Room:
         old_status=[0] * MAX_SEGMENTS,
         tells=-1,
     )
-
-
-def _filled(rows: Sequence[R], length: int, empty: Callable[[], R]) -> list[R]:
-    """The rows and then empty ones up to the length."""
-    if len(rows) > length:
-        raise ValueError(f"there is room for {length} rows, not for {len(rows)}")
-    return [*rows, *(empty() for _ in range(length - len(rows)))]
 
 
 def _numbered(texts: Sequence[str]) -> list[int]:

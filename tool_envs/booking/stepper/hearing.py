@@ -28,6 +28,7 @@ from tool_envs.booking.stepper.rows import (
     Lane,
     Room,
 )
+from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import OTHER, SAME
@@ -203,16 +204,6 @@ def missing_parts(errand: Errand, call: Call, wanted: Call) -> int:
     if not is_within(wanted.methods, call.methods):
         missing |= 1 << IN_METHOD
     return missing | parts_of(_wrong_people(errand, wanted, call))
-
-
-@kernel
-def ones(bits: int) -> int:
-    """How many bits are set."""
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
 
 
 # --- Accepted calls of which some are left

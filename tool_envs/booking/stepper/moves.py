@@ -3,12 +3,11 @@
 from typing import Any
 
 from tool_envs import array_steps
-from tool_envs.array_steps import Lanes, Moves, clear, clear_rows
+from tool_envs.array_rows import Lanes, Moves
 from tool_envs.booking.scene.choices import choose, mask_choices, mask_reachable
 from tool_envs.booking.scene.masks import ASK, PROPOSE, fits
 from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, OPEN, OWN
 from tool_envs.booking.scene.tables import (
-    Out,
     fill_airports,
     fill_conversation,
     fill_days,
@@ -33,6 +32,7 @@ from tool_envs.booking.stepper.turns import (
     RESERVATIONS,
     act,
 )
+from tool_envs.row_lists import Out, clear, clear_rows
 from tool_envs.rows import kernel
 
 

@@ -1,6 +1,6 @@
 """One action of the agent, on rows: a call, or a sentence and the customer's answer. Kernels."""
 
-from tool_envs.array_steps import ALL_CHANGED, ENDED, OPENED, TABLES
+from tool_envs.array_rows import ALL_CHANGED, ENDED, OPENED, TABLES
 from tool_envs.booking.rows import CERTIFICATE, GIFT_CARD, MAX_SEGMENTS
 from tool_envs.booking.scene.masks import (
     ASK,
@@ -84,7 +84,7 @@ from tool_envs.simulators.agenda_core import (
     DENY,
     NEXT,
     OTHERWISE,
-    Heard,
+    copy_heard,
     react,
 )
 
@@ -373,20 +373,6 @@ def _has_legs(sight: Sight, trip: int, row: int, call: Call, start: int) -> bool
         if offer.flight[leg] != call.flight[start + leg] or offer.day[leg] != call.day[start + leg]:
             return False
     return True
-
-
-@kernel
-def copy_heard(source: Heard, target: Heard) -> None:
-    """Write what was understood of one message over that of another."""
-    target.asks, target.intent, target.confirms = source.asks, source.intent, source.confirms
-    target.tool, target.identified, target.complete = source.tool, source.identified, source.complete
-    target.agrees, target.others, target.correctable = source.agrees, source.others, source.correctable
-    target.informs, target.done, target.answers = source.informs, source.done, source.answers
-    target.pending, target.denies, target.transfers = source.pending, source.denies, source.transfers
-    target.closes, target.small_talk = source.closes, source.small_talk
-
-
-# --- What follows from what the customer does
 
 
 @kernel

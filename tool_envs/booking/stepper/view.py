@@ -17,7 +17,7 @@ from tool_envs.task import Task
 
 
 class BookingRows:
-    """An airline as `tool_envs.array_steps.RowView` has it.
+    """An airline as `tool_envs.array_rows.RowView` has it.
 
     Args:
         base: Its data.

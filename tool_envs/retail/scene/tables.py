@@ -6,7 +6,7 @@ that the words of the wish at hand name.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from tool_envs.retail.rows import (
     CANCEL_REASONS,
@@ -43,10 +43,8 @@ from tool_envs.retail.scene.sight import (
     Sight,
 )
 from tool_envs.retail.writes import open_payment
+from tool_envs.row_lists import Out, put_all, put_one, scaled
 from tool_envs.rows import kernel
-
-Out: TypeAlias = Any
-"""An array, or a row of one, of numpy: what compiled code can write to by index."""
 
 _THINGS = ("first thing named", "second thing named")
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -84,25 +82,6 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Name of a table -> what stands along its last axis."""
-
-UNSAID: Final[Mapping[str, tuple[str, ...]]] = {
-    "conversation": (
-        *("customer found", "profile shown", "a balance moved since", "list of products shown"),
-        "last call refused",
-    ),
-    "orders": (
-        *("listed", "shown", *STATUSES),
-        *(f"paid with method {method}" for method in range(MAX_METHODS)),
-        "proposed",
-    ),
-    "lines": ("shown", "product shown", "looked up", "proposed"),
-    "methods": ("shown", *METHOD_KINDS, "proposed"),
-    "products": ("listed", "shown"),
-    "order_amounts": ("paid",),
-    "balances": ("balance",),
-}
-"""Name of a table -> its fields that are the same whatever the customer says. (Variants are those of things
-that they named.)"""
 
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "orders": (MAX_ORDERS,),
@@ -154,22 +133,6 @@ def fill_conversation(sight: Sight, out: Out) -> None:
 
 
 @kernel
-def put_all(out: Out, at: int, flags: list[int], count: int) -> int:
-    """Write flags from a place on; returns the place behind them."""
-    for number in range(count):
-        out[at + number] = flags[number]
-    return at + count
-
-
-@kernel
-def put_one(out: Out, at: int, code: int, count: int) -> int:
-    """Write a code one-hot from a place on, nothing for -1; returns the place behind it."""
-    if code >= 0:
-        out[at + code] = 1
-    return at + count
-
-
-@kernel
 def fill_orders(sight: Sight, shelves: Shelves, out: Out, amounts: Out) -> None:
     """The customer's orders, and what was paid for them."""
     scene = sight.scene
@@ -192,12 +155,6 @@ def fill_orders(sight: Sight, shelves: Shelves, out: Out, amounts: Out) -> None:
 def is_proposed(sight: Sight, place: int) -> bool:
     """Whether what was proposed last changes that order."""
     return sight.proposed.tool >= 0 and sight.proposed.order == place
-
-
-@kernel
-def scaled(cents: int, most: int) -> float:
-    """An amount as -1.0 to 1.0."""
-    return max(-1.0, min(1.0, cents / most))
 
 
 @kernel

@@ -9,6 +9,7 @@ from typing import Final
 from tool_envs.retail.scene.sight import DEMANDS, IDENTITY, MAX_CHANGED, MOVES, SLOTS, Said
 from tool_envs.retail.stepper.hearing import narrowed_to, worded
 from tool_envs.retail.stepper.rows import IN_NEW_ITEM, PARTS, Errand, Room, Wanted
+from tool_envs.row_lists import append
 from tool_envs.rows import kernel
 from tool_envs.simulators.agenda_core import (
     ACCEPT_NO,
@@ -33,8 +34,6 @@ _IS_CORRECT: Final = 1 << MOVES.index("correct")
 _IS_INFORM: Final = 1 << MOVES.index("inform")
 _IS_UNKNOWN: Final = 1 << MOVES.index("unknown")
 _IS_BYE: Final = 1 << MOVES.index("bye")
-_IS_WISH: Final = 1 << MOVES.index("wish")
-_IS_ASK: Final = 1 << MOVES.index("ask")
 _PLAIN: Final = THANK | DENY | AFFIRM | HOLD_BACK | ASK_DETAILS | ASK_AGAIN | WAIT | INSIST | ACCEPT_NO
 """Bits that mean the same in the core's moves and in `MOVES`."""
 _USER_ID: Final = 3
@@ -78,7 +77,7 @@ def bring_up(said: Said, wanted: Wanted) -> None:
     """A wish, or its question."""
     say(said, wanted.opening)
     said.wish, said.question = wanted.opening.wish, wanted.opening.question
-    said.moves |= _IS_ASK if wanted.tool < 0 and wanted.fact else _IS_WISH
+    said.moves |= wanted.opening.moves
 
 
 @kernel
@@ -162,26 +161,3 @@ def say(said: Said, words: Said) -> None:
             at = append(said.wants, words.wants[place], False)
             if at >= 0:
                 said.same[at] = words.same[place]
-
-
-@kernel
-def append(codes: list[int], code: int, once: bool) -> int:
-    """Put a code behind others in a list of fixed length.
-
-    Args:
-        codes: The list; -1 behind the last.
-        code: -1: none.
-        once: A code that is in it already is not added again.
-
-    Returns:
-        Its place; -1 when it was not added.
-    """
-    if code < 0:
-        return -1
-    for place in range(len(codes)):
-        if codes[place] < 0:
-            codes[place] = code
-            return place
-        if once and codes[place] == code:
-            return -1
-    return -1

@@ -1,6 +1,6 @@
 """Tasks as rows: all that an episode needs, read off texts and ids once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from tool_envs.generated import padded
@@ -42,6 +42,7 @@ from tool_envs.retail.stepper.rows import (
     no_call,
 )
 from tool_envs.retail.stepper.turns import learn_wish
+from tool_envs.row_lists import filled
 from tool_envs.service.desk import goal_of
 from tool_envs.service.grading import attainable
 from tool_envs.service.wishes import MAX_ACCEPTED
@@ -146,7 +147,7 @@ class _Maker:
         orders = [self._order(number) for number in range(customer.orders)]
         return Errand(
             customer=customer,
-            orders=_filled(orders, MAX_ORDERS, blank_order),
+            orders=filled(orders, MAX_ORDERS, blank_order),
             order_code=padded([order_code(base.ids, one) for one in self._order_ids], MAX_ORDERS, -1),
             digits=padded([self._digits(method) for method in range(customer.methods)], MAX_METHODS, -1),
             moved_zip=sum(
@@ -156,8 +157,8 @@ class _Maker:
             ),
             known=[int(bool(self._goal.knows.get(slot))) for slot in SLOTS[:IDENTITY]],
             facts=self._agenda(),
-            wanted=_filled([self._wanted(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
-            dues=_filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
+            wanted=filled([self._wanted(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
+            dues=filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
             swapped=padded(self._swapped(), MAX_SWAPPED, -1),
             mute=0,
         )
@@ -185,7 +186,7 @@ class _Maker:
     def _agenda(self) -> Facts:
         agenda = self._facts
         return Facts(
-            wishes=_filled(agenda.wishes, MAX_STEPS, _NO_STEP.copy),
+            wishes=filled(agenda.wishes, MAX_STEPS, _NO_STEP.copy),
             identity=agenda.identity,
             insists=int(agenda.insists),
             reluctant=int(agenda.reluctant),
@@ -210,20 +211,18 @@ class _Maker:
             fact=FACTS.index(wish.fact.type if wish.fact else ""),
             address=self._address_number(self._address(wish)),
             address_counts=self._address_counts(wish),
-            calls=_filled(calls, MAX_ACCEPTED, no_call),
+            calls=filled(calls, MAX_ACCEPTED, no_call),
             opening=opening,
             words=[self._part_said(part, text, opening) for part, text in zip(PARTS, words, strict=True)],
             worded=sum(1 << part for part, text in enumerate(words) if text),
-            new_words=_filled(
+            new_words=filled(
                 [self._said(text, things=opening.things) for text in news], MAX_ACCEPTED, nothing_said
             ),
         )
 
     def _said(self, text: str, *acts: Json, things: Sequence[int] = ()) -> Said:
-        """What a customer says with a text; `moves` aside."""
-        said = self._reader.read(Message(role="user", content=text, acts=acts), things).said
-        said.moves = 0
-        return said
+        """What a customer says with a text."""
+        return self._reader.read(Message(role="user", content=text, acts=acts), things).said
 
     def _part_said(self, part: str, text: str, opening: Said) -> Said:
         acts = ({"act": "inform", "slot": "reason", "value": text},) if part == "reason" and text else ()
@@ -329,13 +328,6 @@ def _speak_like(errand: Errand, other: Errand) -> None:
     for number, wanted in enumerate(errand.wanted):
         spoken = steps[min(number, len(steps) - 1)]
         wanted.opening, wanted.words, wanted.new_words = spoken.opening, spoken.words, spoken.new_words
-
-
-def _filled(rows: Sequence[R], length: int, empty: Callable[[], R]) -> list[R]:
-    """The rows and then empty ones up to the length."""
-    if len(rows) > length:
-        raise ValueError(f"there is room for {length} rows, not for {len(rows)}")
-    return [*rows, *(empty() for _ in range(length - len(rows)))]
 
 
 def _address(arguments: Mapping[str, Json]) -> tuple[str, ...]:

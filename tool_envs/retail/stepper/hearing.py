@@ -18,6 +18,7 @@ from tool_envs.retail.stepper.rows import (
     Room,
     Wanted,
 )
+from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import OTHER, SAME
@@ -133,16 +134,6 @@ def _is_swappable(errand: Errand, shelves: Shelves, variant: int) -> bool:
         if errand.swapped[number] == shelves.variants.product[variant]:
             return True
     return False
-
-
-@kernel
-def ones(bits: int) -> int:
-    """How many bits are set."""
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
 
 
 @kernel

@@ -3,12 +3,11 @@
 from typing import Any
 
 from tool_envs import array_steps
-from tool_envs.array_steps import Lanes, Moves, clear, clear_rows
+from tool_envs.array_rows import Lanes, Moves
 from tool_envs.retail.scene.choices import choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.retail.scene.masks import fits
 from tool_envs.retail.scene.sight import MAX_CHANGED, OPEN
 from tool_envs.retail.scene.tables import (
-    Out,
     fill_conversation,
     fill_lines,
     fill_methods,
@@ -27,6 +26,7 @@ from tool_envs.retail.stepper.turns import (
     VARIANTS,
     act,
 )
+from tool_envs.row_lists import Out, clear, clear_rows
 from tool_envs.rows import kernel
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tool_envs.array_steps import ALL_CHANGED, ENDED, OPENED, TABLES
+from tool_envs.array_rows import ALL_CHANGED, ENDED, OPENED, TABLES
 from tool_envs.retail.scene.masks import (
     ASK,
     FIND_BY_EMAIL,
@@ -78,7 +78,7 @@ from tool_envs.simulators.agenda_core import (
     DENY,
     NEXT,
     OTHERWISE,
-    Heard,
+    copy_heard,
     react,
 )
 
@@ -292,17 +292,6 @@ def remember(draft: Draft, sight: Sight, proposed: Draft) -> None:
                 break
         if tool != RETURN:
             proposed.news[place] = draft.news[place]
-
-
-@kernel
-def copy_heard(source: Heard, target: Heard) -> None:
-    """Write what was understood of one message over that of another."""
-    target.asks, target.intent, target.confirms = source.asks, source.intent, source.confirms
-    target.tool, target.identified, target.complete = source.tool, source.identified, source.complete
-    target.agrees, target.others, target.correctable = source.agrees, source.others, source.correctable
-    target.informs, target.done, target.answers = source.informs, source.done, source.answers
-    target.pending, target.denies, target.transfers = source.pending, source.denies, source.transfers
-    target.closes, target.small_talk = source.closes, source.small_talk
 
 
 # --- What follows from what the customer does

@@ -17,7 +17,7 @@ from tool_envs.task import Task
 
 
 class RetailRows:
-    """A store as `tool_envs.array_steps.RowView` has it.
+    """A store as `tool_envs.array_rows.RowView` has it.
 
     Args:
         base: Its data.
