@@ -1,6 +1,7 @@
 """The benchmark of learning: its controls hide what they should, and it writes down what it measures."""
 
 import csv
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -26,13 +27,16 @@ def test_it_writes_down_curves(tmp_path):
 
     rows = list(csv.DictReader(out.with_suffix(".csv").read_text(encoding="utf-8").splitlines()))
     assert tuple(rows[0]) == learn.COLUMNS
-    assert [(row["learner"], row["seed"]) for row in rows] == [
-        (learner, seed) for seed in "12" for learner in ("ppo", "sb3") for _ in range(3)
+    runs = [list(run) for _, run in itertools.groupby(rows, lambda row: (row["learner"], row["seed"]))]
+    assert [(run[0]["learner"], run[0]["seed"]) for run in runs] == [
+        (learner, seed) for seed in "12" for learner in ("ppo", "sb3")
     ]
-    for first, *later in (rows[start : start + 3] for start in range(0, 12, 3)):
+    for first, *later in runs:
         assert (first["choices"], first["minutes"]) == ("0", "0.000")
-        assert 0 < int(later[0]["choices"]) < int(later[1]["choices"])
-        assert 0.1 <= float(later[1]["minutes"]) < 0.4
+        assert 1 <= len(later) <= 2  # an update may take so long that two trials fall together
+        counts = [int(row["choices"]) for row in (first, *later)]
+        assert counts == sorted(set(counts))
+        assert float(later[-1]["minutes"]) >= 0.1
         assert all(0 <= float(row["test_success"]) <= 1 for row in (first, *later))
         assert "--learner ppo sb3" in first["command"]
     assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
