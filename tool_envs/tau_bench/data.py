@@ -15,6 +15,8 @@ from typing import cast
 from tool_envs.database import BaseData, Database, Record
 from tool_envs.messages import Json
 
+_LONG = 1200  # characters; a shorter text is written as quickly as it is put together
+
 
 class TauData(BaseData):
     """The tables of one tau-bench domain.
@@ -63,8 +65,8 @@ class TauData(BaseData):
         return text
 
     def changed_json_text(self, table: str, key: str, record: Record) -> str:
-        """The JSON text of a changed record; parts shared with the base record are made once."""
-        if key not in self.tables[table]:
+        """The JSON text of a changed record; of a long one the parts shared with the base are made once."""
+        if key not in self.tables[table] or len(self.json_text(table, key)) < _LONG:
             return json.dumps(record)
         parts = [
             f"{encode_basestring_ascii(field)}: {self._part_text(json.dumps, table, key, field, value)}"

@@ -1,10 +1,10 @@
 """What the tools of tau-bench's domains share: upstream's names, four tools, and the way to their records."""
 
-import json
 from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from tool_envs.database import Database, Record
+from tool_envs.json_values import copy_json
 from tool_envs.messages import Json
 from tool_envs.tau_bench.calculate import calculate as value_of
 from tool_envs.tau_bench.data import TauData
@@ -98,4 +98,4 @@ def put_record(data: Database, table: str, key: str, record: Record) -> str:
 
 def own(value: Json) -> Json:
     """The value, copied if the caller could change it later."""
-    return json.loads(json.dumps(value)) if isinstance(value, dict | list) else value
+    return copy_json(value)
