@@ -35,6 +35,12 @@ TABLES: Final = 2
 ALL_CHANGED: Final = -1
 """All bits."""
 
+OUTCOME: Final = (
+    *(("reward", "f8"), ("success", "f8"), ("steps", "i8"), ("choices", "i8"), ("task_index", "i8")),
+    *(("terminated", "?"), ("truncated", "?")),
+)
+"""Fields of what a step answers for a lane, as `numpy.dtype` takes them."""
+
 Move: TypeAlias = Callable[..., Any]
 """A function of a domain."""
 
@@ -88,11 +94,15 @@ class Rules(Row):
         policy: 1: masks allow what is of use; 0: what can be expressed.
         max_steps: Actions until an episode is truncated.
         max_choices: Choices, likewise.
+        tasks: How many tasks there are to draw from; at most 2**32.
+        restarts: 1: a step of an episode that is over starts the next one, with a task of the pool.
     """
 
     policy: Small
     max_steps: int
     max_choices: int
+    tasks: Annotated[int, "int64"]
+    restarts: Small
 
 
 class Play(Row):
@@ -110,6 +120,9 @@ class Play(Row):
         terminated: 1 when it ended the episode.
         truncated: 1 when there were too many.
         total: Actions carried out in this lane, in all of its episodes.
+        key: Of the lane, as `ToolEnv` has it.
+        number: Of the episode since the lane was seeded; -1: there was none.
+        task: Index of its task.
     """
 
     slot: int
@@ -123,6 +136,9 @@ class Play(Row):
     terminated: Small
     truncated: Small
     total: Annotated[int, "int64"]
+    key: Annotated[int, "uint64"]
+    number: Annotated[int, "int64"]
+    task: Annotated[int, "int64"]
 
 
 class Moves(NamedTuple):
@@ -164,6 +180,7 @@ class Lanes(NamedTuple):
     Attributes:
         plays: `Play`, one for each lane.
         given: Observations as the caller gets them, likewise.
+        outcomes: What the caller gets beside them, likewise: `OUTCOME`.
         play: One `Play` more.
         lanes: The domain's rows, likewise.
         seen: Observations, likewise: the tables, `invalid`, `left`, in the form `sequential` `partial`, and
@@ -179,6 +196,7 @@ class Lanes(NamedTuple):
 
     plays: Any
     given: Any
+    outcomes: Any
     play: Any
     lanes: Any
     seen: Any

@@ -7,6 +7,7 @@ the domain's own comes as its moves, see `tool_envs.array_rows`.
 from collections.abc import Sequence
 from typing import Any
 
+from tool_envs.array_draws import draw_task
 from tool_envs.array_rows import (
     ALL_CHANGED,
     ENDED,
@@ -209,22 +210,63 @@ def show_firsts(moves: Moves, arrays: Lanes, pool: Sequence[int], by_choices: bo
 
 
 @kernel
-def begin_lanes(arrays: Lanes, ids: Sequence[int], pool: Sequence[int]) -> None:
-    """Start an episode in some lanes.
+def draw_tasks(arrays: Lanes, ids: Sequence[int]) -> None:
+    """Count an episode more in some lanes, and draw its task.
 
     Args:
         arrays: All lanes.
         ids: Numbers of the lanes.
+    """
+    plays, rules = arrays.plays, arrays.rules[0]
+    for number in range(len(ids)):
+        _draw(rules, plays[ids[number]])
+
+
+@kernel
+def _draw(rules: Rules, play: Play) -> None:
+    play.number += 1
+    play.task = draw_task(rules.tasks, play.key, play.number)
+
+
+@kernel
+def begin_lanes(arrays: Lanes, ids: Sequence[int], pool: Sequence[int]) -> None:
+    """Start an episode in some lanes.
+
+    Args:
+        arrays: All lanes. Of their outcomes the reward and the ends stay as they are.
+        ids: Numbers of the lanes.
         pool: For each of them the place of its task.
     """
     # Taking an array out of a tuple counts references, so it is not done for each lane.
-    plays, lanes, seen, given = arrays.plays, arrays.lanes, arrays.seen, arrays.given
+    plays, lanes, seen, given, outcomes = (
+        arrays.plays,
+        arrays.lanes,
+        arrays.seen,
+        arrays.given,
+        arrays.outcomes,
+    )
     starts, firsts = arrays.starts, arrays.firsts
     for number in range(len(ids)):
         at, place = ids[number], pool[number]
         lanes[at] = starts[place]
         seen[at] = given[at] = firsts[place]
         begin_play(plays[at], place)
+        _inform(plays[at], outcomes[at])
+
+
+@kernel
+def _inform(play: Play, outcome: Out) -> None:
+    """What infos say of a lane."""
+    outcome.success = play.reward
+    outcome.steps, outcome.choices, outcome.task_index = play.steps, play.choices, play.task
+
+
+@kernel
+def _conclude(play: Play, outcome: Out) -> None:
+    """All that a step answers of a lane beside the observation."""
+    outcome.reward = play.reward
+    outcome.terminated, outcome.truncated = play.terminated, play.truncated
+    _inform(play, outcome)
 
 
 @kernel
@@ -252,7 +294,7 @@ def _show(
 
 @kernel
 def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequence[int]) -> None:
-    """Take a choice in some lanes with a running episode, in the form `sequential`.
+    """A step of some lanes, in the form `sequential`: take a choice, or start the next episode.
 
     Args:
         moves: The domain's functions.
@@ -260,26 +302,49 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
         ids: Numbers of the lanes.
         choices: For each of them one.
     """
-    plays, lanes, errands = arrays.plays, arrays.lanes, arrays.errands
-    seen, given = arrays.seen, arrays.given
+    plays, lanes, errands, outcomes = arrays.plays, arrays.lanes, arrays.errands, arrays.outcomes
+    seen, given, starts, firsts = arrays.seen, arrays.given, arrays.starts, arrays.firsts
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
-        play, lane = plays[at], lanes[at]
-        play.choices += 1
-        play.invalid = 1 - seen[at].action_mask[choices[number]]
-        begun = play.verb >= 0
-        whole = not play.invalid and take_choice(moves, table, play, lane, store, choices[number])
-        if whole:
-            changed = _carry_out(moves, table, play, lane, errands[play.slot], store, work)
-            if begun:
-                clear(seen[at].partial)
-                changed |= OPENED
-            _show(moves, table, rules, play, lane, store, seen[at], changed, True)
+        play = plays[at]
+        if rules.restarts and (play.terminated or play.truncated):
+            _draw(rules, play)
+            begin_play(play, play.task)
+            lanes[at], seen[at] = starts[play.task], firsts[play.task]
         else:
-            _show_choice(moves, table, rules, play, lane, store, seen[at])
-        _conclude(rules, play)
+            errand = errands[play.slot]
+            _run_choice(moves, table, rules, play, lanes[at], errand, store, work, seen[at], choices[number])
+        _conclude(play, outcomes[at])
         given[at] = seen[at]  # while it is in the processor's cache
+
+
+@kernel
+def _run_choice(
+    moves: Moves,
+    table: Table,
+    rules: Rules,
+    play: Play,
+    lane: Out,
+    errand: Row,
+    store: Row,
+    work: Row,
+    seen: Out,
+    choice: int,
+) -> None:
+    """Take a choice, or find that it is not possible."""
+    play.choices += 1
+    play.invalid = 1 - seen.action_mask[choice]
+    begun = play.verb >= 0
+    if not play.invalid and take_choice(moves, table, play, lane, store, choice):
+        changed = _carry_out(moves, table, play, lane, errand, store, work)
+        if begun:
+            clear(seen.partial)
+            changed |= OPENED
+        _show(moves, table, rules, play, lane, store, seen, changed, True)
+    else:
+        _show_choice(moves, table, rules, play, lane, store, seen)
+    _truncate(rules, play)
 
 
 @kernel
@@ -297,7 +362,7 @@ def _show_choice(
 
 @kernel
 def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -> None:  # noqa: ANN401
-    """Take an action in some lanes with a running episode, in the form `multidiscrete`.
+    """A step of some lanes, in the form `multidiscrete`: take an action, or start the next episode.
 
     Args:
         moves: The domain's functions.
@@ -305,22 +370,45 @@ def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -
         ids: Numbers of the lanes.
         actions: For each of them one, of shape (dimensions,).
     """
-    plays, lanes, errands = arrays.plays, arrays.lanes, arrays.errands
-    seen, given = arrays.seen, arrays.given
+    plays, lanes, errands, outcomes = arrays.plays, arrays.lanes, arrays.errands, arrays.outcomes
+    seen, given, starts, firsts = arrays.seen, arrays.given, arrays.starts, arrays.firsts
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     for number in range(len(ids)):
         at = ids[number]
-        play, lane = plays[at], lanes[at]
-        play.choices += 1
-        taken = take_action(moves, table, play, lane, store, seen[at].action_mask, actions[number])
-        play.invalid = 1 - int(taken)
-        if taken:
-            changed = _carry_out(moves, table, play, lane, errands[play.slot], store, work)
-            _show(moves, table, rules, play, lane, store, seen[at], changed, False)
+        play = plays[at]
+        if rules.restarts and (play.terminated or play.truncated):
+            _draw(rules, play)
+            begin_play(play, play.task)
+            lanes[at], seen[at] = starts[play.task], firsts[play.task]
         else:
-            show_rest(rules, play, seen[at])
-        _conclude(rules, play)
+            errand = errands[play.slot]
+            _run_action(moves, table, rules, play, lanes[at], errand, store, work, seen[at], actions[number])
+        _conclude(play, outcomes[at])
         given[at] = seen[at]
+
+
+@kernel
+def _run_action(
+    moves: Moves,
+    table: Table,
+    rules: Rules,
+    play: Play,
+    lane: Out,
+    errand: Row,
+    store: Row,
+    work: Row,
+    seen: Out,
+    action: Sequence[int],
+) -> None:
+    """Take all choices of an action, or find that they are not possible."""
+    play.choices += 1
+    play.invalid = 1 - int(take_action(moves, table, play, lane, store, seen.action_mask, action))
+    if play.invalid:
+        show_rest(rules, play, seen)
+    else:
+        changed = _carry_out(moves, table, play, lane, errand, store, work)
+        _show(moves, table, rules, play, lane, store, seen, changed, False)
+    _truncate(rules, play)
 
 
 @kernel
@@ -337,7 +425,7 @@ def _carry_out(moves: Moves, table: Table, play: Play, lane: Out, errand: Row, s
 
 
 @kernel
-def _conclude(rules: Rules, play: Play) -> None:
+def _truncate(rules: Rules, play: Play) -> None:
     """Whether there were too many actions or choices."""
     too_many = play.steps >= rules.max_steps or play.choices >= rules.max_choices
     play.truncated = int(too_many and not play.terminated)

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepper_lanes import ID, POOL, bits, make, run, state
 
-from tool_envs.arrays.draws import draws_below
+from tool_envs.array_draws import draw_task
+from tool_envs.arrays.compiled import compiled
+from tool_envs.env import TASK_DRAW
 from tool_envs.errors import DataFileError
 from tool_envs.randomness import draw_below
 
@@ -22,16 +24,15 @@ pools = pytest.mark.parametrize("pool_size", [POOL, None])
 # --- Draws
 
 
-@given(
-    n=st.integers(1, 2**32),
-    keys=st.lists(keys, min_size=1, max_size=5),
-    episodes=st.lists(st.integers(0, 2**62), min_size=1, max_size=5),
-    k=st.integers(0, 2**32),
-)
-def test_draws_are_those_of_single_environments(n, keys, episodes, k):
-    drawn = draws_below(n, np.array(keys, np.uint64)[:, None], np.array(episodes, np.int64), k)
+def draw(tasks, key, episode):
+    return draw_task(tasks, key, episode)
 
-    assert drawn.tolist() == [[draw_below(n, key, episode, 0, k) for episode in episodes] for key in keys]
+
+@given(tasks=st.integers(1, 2**32), key=keys, episode=st.integers(0, 2**62))
+def test_draws_are_those_of_single_environments(tasks, key, episode):
+    drawn = compiled(draw)(tasks, np.uint64(key), episode)
+
+    assert drawn == draw_below(tasks, key, episode, 0, TASK_DRAW)
 
 
 # --- Episodes

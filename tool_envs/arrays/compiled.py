@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 
 from tool_envs.rows import KERNELS
 
@@ -30,7 +31,8 @@ _lock = threading.Lock()
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a module that calls kernels, compiled for each kind of arguments that it is called with.
 
-    With `NUMBA_DISABLE_JIT=1` it runs as Python; with `NUMBA_BOUNDSCHECK=1` a wrong index is an IndexError.
+    With `NUMBA_DISABLE_JIT=1` it runs as Python, where numpy's integers wrap around in silence as well; with
+    `NUMBA_BOUNDSCHECK=1` a wrong index is an IndexError.
     """
     with _lock:
         for number, kernel in enumerate(KERNELS):
@@ -46,7 +48,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
             ready: Callable[..., Any] = numba.njit(function, cache=kept, nogil=True)
         finally:
             settings.CACHE_DIR = before
-        return ready
+        return ready if is_compiling() else np.errstate(over="ignore")(ready)
 
 
 def is_compiling() -> bool:

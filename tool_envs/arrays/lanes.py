@@ -3,12 +3,17 @@
 from typing import Any
 
 from tool_envs.array_rows import Lanes
-from tool_envs.array_steps import begin_lanes, spread
+from tool_envs.array_steps import begin_lanes, draw_tasks, spread
 
 
 def begin_all(arrays: Lanes, ids: Any, pool: Any) -> None:  # noqa: ANN401 - arrays
     """As `tool_envs.array_steps.begin_lanes`."""
     begin_lanes(arrays, ids, pool)
+
+
+def draw_each(arrays: Lanes, ids: Any) -> None:  # noqa: ANN401 - an array
+    """As `tool_envs.array_steps.draw_tasks`."""
+    draw_tasks(arrays, ids)
 
 
 def spread_all(segments: Any, small: Any, real: Any, out: Any) -> None:  # noqa: ANN401 - arrays

@@ -7,11 +7,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from tool_envs.array_rows import Lanes, Play, Rules
+from tool_envs.array_rows import OUTCOME, Lanes, Play, Rules
 from tool_envs.arrays.compiled import compiled, is_compiling, saying_when_slow
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.forms import SequentialForm
-from tool_envs.arrays.lanes import begin_all, pick_each, spread_all
+from tool_envs.arrays.lanes import begin_all, draw_each, pick_each, spread_all
 from tool_envs.arrays.observations import ACTION_MASK, FEATURES, FeatureObservations, Observation
 from tool_envs.arrays.pool import Pool, Records, Words
 from tool_envs.arrays.tables import layout_table, observation_dtype, record_dtype, segments_of
@@ -20,8 +20,6 @@ from tool_envs.rows import Row
 
 Ids = npt.NDArray[np.int64]
 """Numbers of lanes."""
-Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
-"""Rewards, terminations, truncations."""
 NO_STEPPER = '{} has no compiled stepper; run single ones by `vectorization_mode="sync"`.'
 
 
@@ -34,6 +32,7 @@ class Stepper:
         pool_size: How many tasks are made once; None: a task is made when it is needed.
         words: As of `Pool`.
         threads: How many share the lanes.
+        restarts: Whether `take` starts the next episode of a lane whose episode is over.
 
     Attributes:
         every: Numbers of all lanes.
@@ -45,7 +44,13 @@ class Stepper:
     """
 
     def __init__(
-        self, reference: ArrayEnv, lanes: int, pool_size: int | None, words: Words, threads: int
+        self,
+        reference: ArrayEnv,
+        lanes: int,
+        pool_size: int | None,
+        words: Words,
+        threads: int,
+        restarts: bool,
     ) -> None:
         form, domain = reference.form, reference.json_env.domain
         if domain.rows is None:
@@ -63,12 +68,15 @@ class Stepper:
 
         self.every = np.arange(lanes)
         self._rows, self._is_endless = rows, pool_size is None
+        self._restarts = restarts
         self._pool = Pool(domain, rows, lanes if pool_size is None else pool_size, words, record)
         if not self._is_endless:
             self._pool.fill()
         boxes, layout = reference.observations.boxes, form.layout
         seen = record(observation_dtype(boxes, len(form.names)))
         self._plays: Records = np.zeros(lanes, record(Play.numpy_dtype()))
+        self._plays["number"] = -1
+        self._outcome = record(np.dtype([*OUTCOME], align=True))
         self._lanes: Records = np.zeros(lanes, record(rows.lane.numpy_dtype()))
         self.seen: Records = np.zeros(lanes, seen)
         self._firsts: Records = np.zeros(len(self._pool.errands), seen)
@@ -78,7 +86,13 @@ class Stepper:
         self._by_choices = isinstance(form, SequentialForm)
         sizes = [len(layout.verbs), *(slot.choices for slot in layout.slots)]
         self.sizes = np.array([len(form.names)] if self._by_choices else sizes)
-        rules = Rules(int(form.level == "policy"), reference.json_env.max_steps, reference.max_choices)
+        rules = Rules(
+            policy=int(form.level == "policy"),
+            max_steps=reference.json_env.max_steps,
+            max_choices=reference.max_choices,
+            tasks=len(domain.tasks),
+            restarts=int(restarts and not self._is_endless),
+        )
         shared = {
             "plays": self._plays,
             "lanes": self._lanes,
@@ -86,6 +100,7 @@ class Stepper:
             "errands": self._pool.errands,
             "starts": self._pool.starts,
             "given": self.seen,
+            "outcomes": np.zeros(lanes, self._outcome),
             "firsts": self._firsts,
             "store": as_records(rows.store),
             "rules": one(rules),
@@ -131,18 +146,42 @@ class Stepper:
 
     # --- Episodes
 
-    def begin(self, ids: Ids, tasks: Ids) -> None:
-        """Start an episode in some lanes, each with its task."""
-        places = tasks
+    def seed(self, lane: int, key: int) -> None:
+        """Give a lane another key; its episodes are counted from 0."""
+        self._plays["key"][lane], self._plays["number"][lane] = key, -1
+
+    def have_begun(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        """Whether each of some lanes has had an episode."""
+        begun: npt.NDArray[np.bool_] = self._plays["number"][ids] >= 0
+        return begun
+
+    def is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        """Whether the episodes of some lanes have ended."""
+        over: npt.NDArray[np.bool_] = (self._plays["terminated"][ids] | self._plays["truncated"][ids]).astype(
+            np.bool_
+        )
+        return over
+
+    def begin(self, ids: Ids, tasks: Ids | None = None) -> None:
+        """Start the next episode in some lanes: with the task that is drawn for it, or with the one given."""
+        compiled(draw_each)(self._arrays[0], ids)
+        if tasks is not None:
+            self._plays["task"][ids] = tasks
+        places = self._plays["task"][ids]
         if self._is_endless:
-            self._pool.put(ids.tolist(), tasks.tolist())
+            self._pool.put(ids.tolist(), places.tolist())
             places = ids
             self._firsts[ids] = np.zeros((), self._firsts.dtype)
             self._show_firsts(ids)
         compiled(begin_all)(self._arrays[0], ids, places)
 
     def take(self, ids: Ids, actions: npt.NDArray[np.int64]) -> None:
-        """Take an action in some lanes, each with a running episode; in parts where there are threads."""
+        """A step of some lanes; in parts where there are threads."""
+        if self._restarts and self._is_endless:
+            over = self.is_over(ids)
+            if over.any():
+                self.begin(ids[over])
+                ids, actions = ids[~over], actions[~over]
         run = self._rows.run_choices if self._by_choices else self._rows.run_actions
         ready = self._compiled(run, ids[:0], actions[:0])
         if self._threads is None or len(ids) < 2 * len(self._arrays):
@@ -153,30 +192,12 @@ class Stepper:
         for each in [self._threads.submit(ready, *part) for part in parts]:
             each.result()
 
-    def is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
-        """Whether the episodes of some lanes have ended."""
-        plays = self._of(ids)
-        over: npt.NDArray[np.bool_] = (plays["terminated"] | plays["truncated"]).astype(np.bool_)
-        return over
-
-    def ends(self, ids: Ids) -> Ends:
-        """Rewards, terminations and truncations of the last step of some lanes."""
-        plays = self._of(ids)
-        return (
-            plays["reward"].astype(np.float64),
-            plays["terminated"].astype(np.bool_),
-            plays["truncated"].astype(np.bool_),
-        )
-
     def sample(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """An action for each lane that its mask allows, each choice with equal chances."""
         chances = rng.random((len(self.every), len(self.sizes)))
         actions = np.zeros(chances.shape, np.int64)
         compiled(pick_each)(self.seen[ACTION_MASK], self.sizes, chances, actions)
         return actions[:, 0] if self._by_choices else actions
-
-    def _of(self, ids: Ids) -> Records:
-        return self._plays if ids is self.every else self._plays[ids]
 
     def _show_firsts(self, places: Ids) -> None:
         show = self._rows.show_firsts
@@ -193,11 +214,11 @@ class Stepper:
 
     # --- Observations
 
-    def write_to(self, given: Records) -> Records:
-        """Where observations are written to as well, until this is called again."""
-        if self._arrays[0].given is not given:
-            self._arrays = [arrays._replace(given=given) for arrays in self._arrays]
-        return given
+    def write_to(self, given: Records) -> tuple[Records, Records]:
+        """Where observations are written to as well, and outcomes, 0 at first, until this is called again."""
+        outcomes = np.zeros(len(self.every), self._outcome)
+        self._arrays = [arrays._replace(given=given, outcomes=outcomes) for arrays in self._arrays]
+        return given, outcomes
 
     def fresh(self) -> Records:
         """Room for observations that are given away; where features are made of them, none is needed."""

@@ -11,19 +11,21 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Space
+from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from tool_envs.array_view import Level
-from tool_envs.arrays.draws import TaskDraws
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.arrays.observations import ACTION_MASK, Observation
-from tool_envs.arrays.pool import Words
-from tool_envs.arrays.stepper import NO_STEPPER, Ends, Ids, Stepper
+from tool_envs.arrays.pool import Records, Words
+from tool_envs.arrays.stepper import NO_STEPPER, Ids, Stepper
 from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
 from tool_envs.vector import as_mode
 
 Infos = dict[str, Any]
+Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+"""Rewards, terminations, truncations."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         self._by_choices = action_form == "sequential"
         if words not in get_args(Words):
             raise UnknownNameError("value of words", words, get_args(Words))
-        self._stepper = Stepper(self.reference, num_envs, pool_size, words, threads)
-        self._draws = TaskDraws(num_envs, len(self.reference.json_env.domain.tasks))
-        self._tasks = np.zeros(num_envs, np.int64)
+        restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        self._stepper = Stepper(self.reference, num_envs, pool_size, words, threads, restarts)
+        self._seeds: list[int | None] = [None] * num_envs
 
     @cached_property
     def observation_space(self) -> Space[Any]:  # type: ignore[override]  # made when it is asked for: it is large
@@ -140,11 +142,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         ids = self._lanes_to_reset((options or {}).get("reset_mask"))
         given = (options or {}).get("task_index")
         chosen = None if given is None else self._chosen_tasks(given)[ids]
-        self._draws.seed(ids, self._seed_of_each(seed))
-        drawn = self._draws.next(ids)
-        seen = self._stepper.write_to(self._stepper.seen)
-        self._begin(ids, drawn if chosen is None else chosen)
-        return self._stepper.observe(seen.copy() if self.copy else seen, copy=False), self._infos(ids)
+        self._seed(ids, self._seed_of_each(seed))
+        seen, outcomes = self._stepper.write_to(self._stepper.seen)
+        self._stepper.begin(ids, chosen)
+        infos = self._infos(outcomes, ids)
+        return self._stepper.observe(seen.copy() if self.copy else seen, copy=False), infos
 
     def step(
         self,
@@ -161,8 +163,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             EpisodeEndedError: A lane has no running episode and does not reset itself.
         """
         stepper = self._stepper
-        given = stepper.write_to(stepper.fresh() if self.copy else stepper.seen)
-        ends, infos = self._step(stepper.every, actions)
+        given, outcomes = stepper.write_to(stepper.fresh() if self.copy else stepper.seen)
+        ends, infos = self._step(stepper.every, actions, outcomes)
         return stepper.observe(given, self.copy), *ends, infos
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002 - Gymnasium's form
@@ -199,14 +201,15 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             EpisodeEndedError: As `step`.
         """
         lanes = self._lane_numbers(ids)
-        seen = self._stepper.write_to(self._stepper.seen)
-        ends, infos = self._step(lanes, actions)
+        seen, outcomes = self._stepper.write_to(self._stepper.seen)
+        (rewards, terminated, truncated), infos = self._step(lanes, actions, outcomes)
+        ends = rewards[lanes], terminated[lanes], truncated[lanes]
         return self._stepper.observe(seen[lanes], copy=False), *ends, infos
 
     def snapshot(self, ids: Any = None) -> LanesSnapshot:  # noqa: ANN401 - any array of integers
         """Some lanes now, or all of them, for `restore`."""
         lanes = self._stepper.every if ids is None else self._lane_numbers(ids)
-        return LanesSnapshot(self._arguments, tuple(each[lanes].copy() for each in self._kept()))
+        return LanesSnapshot(self._arguments, tuple(each[lanes].copy() for each in self._stepper.records()))
 
     def restore(self, snapshot: LanesSnapshot, ids: Any = None) -> None:  # noqa: ANN401 - any array of integers
         """Go on from a snapshot, of this environment or of another one with the same arguments.
@@ -229,9 +232,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         lanes = np.arange(len(snapshot)) if ids is None else self._lane_numbers(ids)
         if len(lanes) != len(snapshot) or len(lanes) > self.num_envs:
             raise UsageError(f"The snapshot holds {len(snapshot)} lanes, not {len(lanes)}; name as many.")
-        for values, kept in zip(self._kept(), snapshot.kept, strict=True):
+        for values, kept in zip(self._stepper.records(), snapshot.kept, strict=True):
             values[lanes] = kept
-        self._draws.moved(lanes)
         self._stepper.moved(lanes)
 
     @property
@@ -247,7 +249,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]  # one for each lane
         """The seed of each lane."""
-        return tuple(self._draws.seeds)
+        return tuple(self._seeds)
 
     # --- Episodes
 
@@ -279,40 +281,43 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             )
         return np.broadcast_to(tasks.astype(np.int64), (self.num_envs,))
 
-    def _begin(self, ids: Ids, tasks: Ids) -> None:
-        self._tasks[ids] = tasks
-        self._stepper.begin(ids, tasks)
+    def _seed(self, ids: Ids, seeds: list[int | None]) -> None:
+        """Give new keys to lanes that are seeded, or never were."""
+        fresh = ~self._stepper.have_begun(ids)
+        lanes = [
+            lane for lane, new in zip(ids.tolist(), fresh, strict=True) if new or seeds[lane] is not None
+        ]
+        drawn = [seeding.np_random(seeds[lane]) for lane in lanes]  # all, before any lane is changed
+        for lane, (generator, seed) in zip(lanes, drawn, strict=True):
+            self._stepper.seed(lane, generator.bit_generator.random_raw())
+            self._seeds[lane] = seed
 
-    def _step(self, ids: Ids, actions: Any) -> tuple[Ends, Infos]:  # noqa: ANN401 - whatever the caller gave
+    def _step(self, ids: Ids, actions: Any, outcomes: Records) -> tuple[Ends, Infos]:  # noqa: ANN401
         self._require_open()
-        ended = self._stepper.is_over(ids)
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            self._require_none_over(ids, ended)
-            ended[:] = False
         self._require_started(ids)
-        checked = self._checked(ids, actions, ended)
-        self._stepper.take(ids[~ended] if ended.any() else ids, checked)
-        if ended.any():
-            self._begin(ids[ended], self._draws.next(ids[ended]))
-        ends = self._stepper.ends(ids)
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            self._require_none_over(ids)
+        self._stepper.take(ids, self._checked(ids, actions))
+        rewards, terminated, truncated = (outcomes[name] for name in ("reward", "terminated", "truncated"))
+        over = np.empty(0, np.int64)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            over = ids[self._stepper.is_over(ids)]
-            if len(over):
-                return ends, self._end_and_restart(ids, over)
-        return ends, self._infos(ids)
+            over = np.flatnonzero(terminated | truncated)
+        final = self._end_and_restart(over, outcomes) if len(over) else {}
+        return (rewards, terminated, truncated), {**final, **self._infos(outcomes, ids)}
 
-    def _kept(self) -> tuple[npt.NDArray[Any], ...]:
-        """All that is kept of each lane."""
-        return (*self._stepper.records(), *self._draws.kept(), self._tasks)
-
-    def _end_and_restart(self, ids: Ids, over: Ids) -> Infos:
+    def _end_and_restart(self, over: Ids, outcomes: Records) -> Infos:
         final_obs = np.full(self.num_envs, None, object)
         for lane, observation in zip(over.tolist(), self._one_by_one(over), strict=True):
             final_obs[lane] = observation
+        final_info = self._infos(outcomes.copy(), over)
+        self._stepper.begin(over)
         among = self._among(over)
-        final = {"final_obs": final_obs, "_final_obs": among, "final_info": self._infos(over)}
-        self._begin(over, self._draws.next(over))
-        return {**final, "_final_info": among.copy(), **self._infos(ids)}
+        return {
+            "final_obs": final_obs,
+            "_final_obs": among,
+            "final_info": final_info,
+            "_final_info": among.copy(),
+        }
 
     # --- What is given back
 
@@ -320,19 +325,14 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         observations = self._stepper.observe(self._stepper.seen[ids], copy=False)
         return [{name: table[k].copy() for name, table in observations.items()} for k in range(len(ids))]
 
-    def _infos(self, ids: Ids) -> Infos:
-        among, plays = self._among(ids), self._stepper.plays
-        values = {
-            "steps": plays["steps"].astype(np.int64),
-            "choices": plays["choices"].astype(np.int64),
-            "success": plays["reward"].astype(np.float64),
-            "task_index": self._tasks.copy(),
-        }
+    def _infos(self, outcomes: Records, ids: Ids) -> Infos:
+        """Infos of some lanes; those of the others are 0."""
+        among = self._among(ids)
         infos: Infos = {}
-        for name, value in values.items():
-            if len(ids) < self.num_envs:
-                value[~among] = 0
-            infos[name], infos[f"_{name}"] = value, among.copy()
+        for name in ("steps", "choices", "success", "task_index"):
+            values = outcomes[name]
+            infos[name] = values if len(ids) == self.num_envs else np.where(among, values, 0)
+            infos[f"_{name}"] = among.copy()
         return infos
 
     def _among(self, ids: Ids) -> npt.NDArray[np.bool_]:
@@ -342,21 +342,24 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     # --- What is refused
 
-    def _checked(self, ids: Ids, actions: Any, ended: npt.NDArray[np.bool_]) -> Ids:  # noqa: ANN401
-        """The actions of the lanes that run."""
+    def _checked(self, ids: Ids, actions: Any) -> npt.NDArray[np.int64]:  # noqa: ANN401
+        """Actions for lanes; those of lanes that start their next episode are not looked at."""
         shape = (len(ids),) if self._by_choices else (len(ids), len(self._stepper.sizes))
         given = _as_array(actions)
         if given.shape != shape or given.dtype.kind not in "iu":
             raise UsageError(
                 f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
             )
-        given = given[~ended] if ended.any() else given
         limits = self._stepper.sizes[0] if self._by_choices else self._stepper.sizes
         wrong = (given < 0) | (given >= limits)
         if wrong.any():
-            bad = given[wrong if self._by_choices else wrong.any(axis=1)][0].tolist()
-            most = (limits - 1).tolist()
-            raise UsageError(f"An action is an integer from 0 to {most}, each in its dimension, not {bad}.")
+            rows = (wrong if self._by_choices else wrong.any(axis=1)) & ~self._stepper.is_over(ids)
+            if rows.any():
+                most = (limits - 1).tolist()
+                raise UsageError(
+                    f"An action is an integer from 0 to {most}, each in its dimension, not "
+                    f"{given[rows][0].tolist()}."
+                )
         # Each kind of array would be compiled for itself.
         return np.require(given, np.int64, ("C", "W"))
 
@@ -373,10 +376,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return given.astype(np.int64)
 
     def _require_started(self, ids: Ids) -> None:
-        if not self._draws.have_begun(ids):
+        if not self._stepper.have_begun(ids).all():
             raise EpisodeEndedError("There is no episode yet. Call `reset` before `step`.")
 
-    def _require_none_over(self, ids: Ids, over: npt.NDArray[np.bool_]) -> None:
+    def _require_none_over(self, ids: Ids) -> None:
+        over = self._stepper.is_over(ids)
         if over.any():
             raise EpisodeEndedError(
                 f"The episodes of the lanes {ids[over].tolist()} are over. Start new ones with "
