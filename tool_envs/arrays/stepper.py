@@ -68,7 +68,7 @@ class Stepper:
 
         self.every = np.arange(lanes)
         self._rows, self._is_endless = rows, pool_size is None
-        self._restarts = restarts
+        self._restarts, self._have_all_begun = restarts, False
         self._pool = Pool(domain, rows, lanes if pool_size is None else pool_size, words, record)
         if not self._is_endless:
             self._pool.fill()
@@ -85,7 +85,7 @@ class Stepper:
         self._segments, self._reals, self._smalls = segments_of(boxes)
         self._by_choices = isinstance(form, SequentialForm)
         sizes = [len(layout.verbs), *(slot.choices for slot in layout.slots)]
-        self.sizes = np.array([len(form.names)] if self._by_choices else sizes)
+        self.sizes = np.array([len(form.names)] if self._by_choices else sizes, np.uint64)
         rules = Rules(
             policy=int(form.level == "policy"),
             max_steps=reference.json_env.max_steps,
@@ -136,6 +136,7 @@ class Stepper:
 
     def moved(self, ids: Ids) -> None:
         """Take note that the rows of lanes came from others."""
+        self._have_all_begun = False
         if self._is_endless:
             self._plays["slot"][ids] = ids
 
@@ -155,11 +156,17 @@ class Stepper:
         begun: npt.NDArray[np.bool_] = self._plays["number"][ids] >= 0
         return begun
 
+    @property
+    def have_all_begun(self) -> bool:
+        """Whether each lane has had an episode."""
+        if not self._have_all_begun:
+            self._have_all_begun = bool((self._plays["number"] >= 0).all())
+        return self._have_all_begun
+
     def is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
         """Whether the episodes of some lanes have ended."""
-        over: npt.NDArray[np.bool_] = (self._plays["terminated"][ids] | self._plays["truncated"][ids]).astype(
-            np.bool_
-        )
+        plays = self._plays if ids is self.every else self._plays[ids]
+        over: npt.NDArray[np.bool_] = (plays["terminated"] | plays["truncated"]).astype(np.bool_)
         return over
 
     def begin(self, ids: Ids, tasks: Ids | None = None) -> None:

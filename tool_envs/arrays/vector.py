@@ -327,15 +327,16 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     def _infos(self, outcomes: Records, ids: Ids) -> Infos:
         """Infos of some lanes; those of the others are 0."""
-        among = self._among(ids)
-        infos: Infos = {}
+        among, infos = self._among(ids), Infos()
         for name in ("steps", "choices", "success", "task_index"):
             values = outcomes[name]
-            infos[name] = values if len(ids) == self.num_envs else np.where(among, values, 0)
+            infos[name] = values if ids is self._stepper.every else np.where(among, values, 0)
             infos[f"_{name}"] = among.copy()
         return infos
 
     def _among(self, ids: Ids) -> npt.NDArray[np.bool_]:
+        if ids is self._stepper.every:
+            return np.ones(self.num_envs, np.bool_)
         among = np.zeros(self.num_envs, np.bool_)
         among[ids] = True
         return among
@@ -351,17 +352,17 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
                 f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
             )
         limits = self._stepper.sizes[0] if self._by_choices else self._stepper.sizes
-        wrong = (given < 0) | (given >= limits)
-        if wrong.any():
-            rows = (wrong if self._by_choices else wrong.any(axis=1)) & ~self._stepper.is_over(ids)
-            if rows.any():
-                most = (limits - 1).tolist()
-                raise UsageError(
-                    f"An action is an integer from 0 to {most}, each in its dimension, not "
-                    f"{given[rows][0].tolist()}."
-                )
         # Each kind of array would be compiled for itself.
-        return np.require(given, np.int64, ("C", "W"))
+        checked = np.require(given, np.int64, ("C", "W"))
+        below = checked.view(np.uint64) < limits  # a negative number is a large one there
+        if not below.all():
+            wrong = ~(below if self._by_choices else below.all(axis=1)) & ~self._stepper.is_over(ids)
+            if wrong.any():
+                raise UsageError(
+                    f"An action is an integer from 0 to {(limits - 1).tolist()}, each in its dimension, not "
+                    f"{given[wrong][0].tolist()}."
+                )
+        return checked
 
     def _lane_numbers(self, ids: Any) -> Ids:  # noqa: ANN401 - whatever the caller gave
         given = _as_array(ids)
@@ -376,7 +377,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return given.astype(np.int64)
 
     def _require_started(self, ids: Ids) -> None:
-        if not self._stepper.have_begun(ids).all():
+        if not self._stepper.have_all_begun and not self._stepper.have_begun(ids).all():
             raise EpisodeEndedError("There is no episode yet. Call `reset` before `step`.")
 
     def _require_none_over(self, ids: Ids) -> None:
