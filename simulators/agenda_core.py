@@ -6,7 +6,7 @@ Text becomes `Heard` before it, and moves become acts and text after it.
 
 from typing import Annotated
 
-from tool_envs.rows import Row, Small, kernel
+from tool_envs.rows import Row, Tiny, kernel
 
 MAX_TURNS = 25
 MAX_RESTATED = 8
@@ -51,10 +51,10 @@ class WishFacts(Row):
     """
 
     sets: int
-    question: Small
-    forbidden: Small
-    otherwise: Small
-    next: Small
+    question: Tiny
+    forbidden: Tiny
+    otherwise: Tiny
+    next: Tiny
 
 
 class Facts(Row):
@@ -70,9 +70,9 @@ class Facts(Row):
 
     wishes: Annotated[list[WishFacts], MAX_STEPS]
     identity: int
-    insists: Small
-    reluctant: Small
-    changes_mind: Small
+    insists: Tiny
+    reluctant: Tiny
+    changes_mind: Tiny
 
 
 class Heard(Row):
@@ -99,22 +99,22 @@ class Heard(Row):
     """
 
     asks: int = 0
-    intent: Small = 0
-    confirms: Small = 0
-    tool: Small = UNKNOWN
-    identified: Small = 0
-    complete: Small = 0
+    intent: Tiny = 0
+    confirms: Tiny = 0
+    tool: Tiny = UNKNOWN
+    identified: Tiny = 0
+    complete: Tiny = 0
     agrees: int = 0
     others: int = 0
-    correctable: Small = 0
-    informs: Small = 0
-    done: Small = 0
-    answers: Small = 0
-    pending: Small = 0
-    denies: Small = 0
-    transfers: Small = 0
-    closes: Small = 0
-    small_talk: Small = 0
+    correctable: Tiny = 0
+    informs: Tiny = 0
+    done: Tiny = 0
+    answers: Tiny = 0
+    pending: Tiny = 0
+    denies: Tiny = 0
+    transfers: Tiny = 0
+    closes: Tiny = 0
+    small_talk: Tiny = 0
 
 
 @kernel
@@ -145,17 +145,17 @@ class State(Row):
         ended: They have hung up.
     """
 
-    wish: Small = 0
+    wish: Tiny = 0
     sets: int = 0
-    agreed: Small = 0
-    insisted: Small = 0
-    changed: Small = 0
-    held_back: Small = 0
-    restated: Small = 0
-    missed: Small = 0
-    not_understood: Small = 0
-    turns: Small = 0
-    ended: Small = 0
+    agreed: Tiny = 0
+    insisted: Tiny = 0
+    changed: Tiny = 0
+    held_back: Tiny = 0
+    restated: Tiny = 0
+    missed: Tiny = 0
+    not_understood: Tiny = 0
+    turns: Tiny = 0
+    ended: Tiny = 0
 
 
 class Step(Row):

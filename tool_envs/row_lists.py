@@ -67,14 +67,6 @@ def clear_rows(out: Any) -> None:  # noqa: ANN401 - an array of two axes
 
 
 @kernel
-def put_all(out: Out, at: int, flags: list[int], count: int) -> int:
-    """Write flags from a place on; returns the place behind them."""
-    for number in range(count):
-        out[at + number] = flags[number]
-    return at + count
-
-
-@kernel
 def put_one(out: Out, at: int, code: int, count: int) -> int:
     """Write a code one-hot from a place on, nothing for -1; returns the place behind it."""
     if code >= 0:

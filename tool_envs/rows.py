@@ -32,14 +32,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Small: TypeAlias = Annotated[int, "int16"]
 """An integer of 16 bits in compiled code; a plain `int` has 32."""
+Tiny: TypeAlias = Annotated[int, "int8"]
+"""One of 8 bits: a flag, a place in a short list, a few flags as bits."""
 
 _INT = "int32"
 
 
 class Row(msgspec.Struct):
-    """What all rows have. A field is an `int`, a `Small`, a `Row` or `Annotated[list[...], length]` of these.
+    """What all rows have.
 
-    A list may name its integers too: `Annotated[list[int], length, "int16"]`. Its length never changes.
+    A field is an `int`, a `Small`, a `Tiny`, a `Row` or `Annotated[list[...], length]` of these; a list may
+    name its integers, too: `Annotated[list[int], length, "int16"]`. Its length never changes.
     """
 
     def copy(self) -> Self:
@@ -113,7 +116,8 @@ def _form(name: str, hint: Any) -> Any:  # noqa: ANN401 - any annotation, any fo
             case [int(length), str(integer)] if element is int:
                 return integer, length
     raise UsageError(
-        f"{name}: expected `int`, `Small`, a `Row` or `Annotated[list[...], length]` of these, got {hint}."
+        f"{name}: expected `int`, `Small`, `Tiny`, a `Row` or `Annotated[list[...], length]` of these, "
+        f"got {hint}."
     )
 
 

@@ -6,6 +6,7 @@ its place.
 """
 
 import contextlib
+import dis
 import functools
 import hashlib
 import inspect
@@ -13,6 +14,7 @@ import os
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import EnumType
 from pathlib import Path
@@ -22,6 +24,12 @@ import numba
 import numpy as np
 
 from tool_envs.rows import KERNELS
+
+INLINED = 300
+"""Kernels are compiled into their callers as long as that adds no more code than this, in bytes of bytecode.
+
+Without it the steps of the store took a third longer; three times as much adds half to the time of compiling.
+"""
 
 _known: set[int] = set()  # kernels that numba knows, by their place in `KERNELS`
 _lock = threading.Lock()
@@ -35,10 +43,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     `NUMBA_BOUNDSCHECK=1` a wrong index is an IndexError.
     """
     with _lock:
-        for number, kernel in enumerate(KERNELS):
-            if number not in _known:
-                numba.extending.register_jitable(kernel)
-                _known.add(number)
+        if len(_known) < len(KERNELS):
+            _make_known()
         settings: Any = numba.config  # its attributes come from the environment
         kept = not (settings.BOUNDSCHECK or settings.DISABLE_JIT)
         # The folder is read when the function is made; it is numba's for all of the process.
@@ -51,6 +57,26 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return ready if is_compiling() else np.errstate(over="ignore")(ready)
 
 
+def _make_known() -> None:
+    """Tell numba of the kernels that came up since."""
+    sites = _call_sites()
+    for number, kernel in enumerate(KERNELS):
+        if number not in _known:
+            adds = (sites[kernel] - 1) * len(kernel.__code__.co_code)
+            numba.extending.register_jitable(forceinline=adds <= INLINED)(kernel)
+            _known.add(number)
+
+
+def _call_sites() -> Counter[Callable[..., Any]]:
+    """In how many places each kernel is called by kernels; one of a `NamedTuple` of kernels, in none."""
+    return Counter(
+        used
+        for kernel in KERNELS
+        for each in dis.get_instructions(kernel)
+        if each.opname == "LOAD_GLOBAL" and inspect.isfunction(used := kernel.__globals__.get(each.argval))
+    )
+
+
 def is_compiling() -> bool:
     """Whether functions are compiled at all, and not run as Python (`NUMBA_DISABLE_JIT=1`)."""
     settings: Any = numba.config
@@ -60,9 +86,10 @@ def is_compiling() -> bool:
 def source_digest(function: Callable[..., Any]) -> str:
     """Digest of all that a function is compiled from, in hexadecimal.
 
-    These are the files of the functions that it reaches, and the constants that they take from elsewhere.
+    These are this file, those of the functions that it reaches, and the constants that they take from
+    elsewhere.
     """
-    files, constants, reached, left = set(), set(), set(), [function]
+    files, constants, reached, left = {Path(__file__)}, set(), set(), [function]
     while left:
         one = left.pop()
         if one in reached:

@@ -221,9 +221,13 @@ class Stepper:
 
     # --- Observations
 
-    def write_to(self, given: Records) -> tuple[Records, Records]:
-        """Where observations are written to as well, and outcomes, 0 at first, until this is called again."""
-        outcomes = np.zeros(len(self.every), self._outcome)
+    def write_to(self, given: Records, all_steps: bool = False) -> tuple[Records, Records]:
+        """Where observations are written to as well, and outcomes, until this is called again.
+
+        Outcomes are 0 at first, but for `all_steps`: then all lanes are about to take a step.
+        """
+        filled = all_steps and not self._is_endless
+        outcomes = (np.empty if filled else np.zeros)(len(self.every), self._outcome)
         self._arrays = [arrays._replace(given=given, outcomes=outcomes) for arrays in self._arrays]
         return given, outcomes
 

@@ -26,6 +26,7 @@ from tool_envs.vector import as_mode
 Infos = dict[str, Any]
 Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 """Rewards, terminations, truncations."""
+_INFOS = ("steps", "choices", "success", "task_index")
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             EpisodeEndedError: A lane has no running episode and does not reset itself.
         """
         stepper = self._stepper
-        given, outcomes = stepper.write_to(stepper.fresh() if self.copy else stepper.seen)
+        given, outcomes = stepper.write_to(stepper.fresh() if self.copy else stepper.seen, all_steps=True)
         ends, infos = self._step(stepper.every, actions, outcomes)
         return stepper.observe(given, self.copy), *ends, infos
 
@@ -311,12 +312,13 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             final_obs[lane] = observation
         final_info = self._infos(outcomes.copy(), over)
         self._stepper.begin(over)
-        among = self._among(over)
+        among = np.zeros((2, self.num_envs), np.bool_)
+        among[:, over] = True
         return {
             "final_obs": final_obs,
-            "_final_obs": among,
+            "_final_obs": among[0],
             "final_info": final_info,
-            "_final_info": among.copy(),
+            "_final_info": among[1],
         }
 
     # --- What is given back
@@ -327,19 +329,15 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     def _infos(self, outcomes: Records, ids: Ids) -> Infos:
         """Infos of some lanes; those of the others are 0."""
-        among, infos = self._among(ids), Infos()
-        for name in ("steps", "choices", "success", "task_index"):
+        whole = ids is self._stepper.every
+        among = np.full((len(_INFOS), self.num_envs), whole)
+        if not whole:
+            among[:, ids] = True
+        infos: Infos = {}
+        for name, own in zip(_INFOS, among, strict=True):
             values = outcomes[name]
-            infos[name] = values if ids is self._stepper.every else np.where(among, values, 0)
-            infos[f"_{name}"] = among.copy()
+            infos[name], infos[f"_{name}"] = values if whole else np.where(own, values, 0), own
         return infos
-
-    def _among(self, ids: Ids) -> npt.NDArray[np.bool_]:
-        if ids is self._stepper.every:
-            return np.ones(self.num_envs, np.bool_)
-        among = np.zeros(self.num_envs, np.bool_)
-        among[ids] = True
-        return among
 
     # --- What is refused
 

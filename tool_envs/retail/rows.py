@@ -2,7 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-from tool_envs.rows import Row, Small
+from tool_envs.rows import Row, Tiny
 
 MAX_ORDERS = 5
 """Most orders of one customer."""
@@ -52,11 +52,11 @@ class Customer(Row):
 
     index: int
     address: int
-    methods: Small
-    method_kind: Annotated[list[int], MAX_METHODS, "int16"]
+    methods: Tiny
+    method_kind: Annotated[list[int], MAX_METHODS, "int8"]
     balance: Annotated[list[int], MAX_METHODS]
     held: Annotated[list[int], MAX_METHODS]
-    orders: Small
+    orders: Tiny
 
 
 class Order(Row):
@@ -82,20 +82,20 @@ class Order(Row):
     """
 
     customer: int
-    number: Small
+    number: Tiny
     address: int
-    status: Small
-    item_count: Small
+    status: Tiny
+    item_count: Tiny
     items: Annotated[list[int], MAX_ITEMS, "int16"]
-    transactions: Small
-    transaction_kind: Annotated[list[int], MAX_TRANSACTIONS, "int16"]
+    transactions: Tiny
+    transaction_kind: Annotated[list[int], MAX_TRANSACTIONS, "int8"]
     transaction_amount: Annotated[list[int], MAX_TRANSACTIONS]
-    transaction_method: Annotated[list[int], MAX_TRANSACTIONS, "int16"]
-    cancel_reason: Small
-    asked_count: Small
+    transaction_method: Annotated[list[int], MAX_TRANSACTIONS, "int8"]
+    cancel_reason: Tiny
+    asked_count: Tiny
     asked: Annotated[list[int], MAX_ITEMS, "int16"]
     asked_new: Annotated[list[int], MAX_ITEMS, "int16"]
-    asked_method: Small
+    asked_method: Tiny
     asked_difference: int
 
 

@@ -64,7 +64,7 @@ from tool_envs.booking.scene.ways import (
     wanted_sides,
     way,
 )
-from tool_envs.row_lists import Out, put_all, put_one, scaled
+from tool_envs.row_lists import Out, put_one, scaled
 from tool_envs.rows import kernel
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -143,7 +143,9 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     """What was told, and where the conversation stands."""
     scene, wanted = sight.scene, sight.wanted
     out[0], out[1], out[2], out[3] = scene.profile, scene.stale, scene.user, scene.refused
-    at = put_all(out, 4, scene.unknown, len(SLOTS))
+    for slot in range(len(SLOTS)):
+        out[4 + slot] = scene.unknown[slot]
+    at = 4 + len(SLOTS)
     for move in range(len(MOVES)):
         out[at + move] = scene.moves >> move & 1
     at = put_one(out, at + len(MOVES), scene.wish, len(WISHES))
@@ -172,7 +174,8 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     at = put_one(out, at, tool if scene.yes else -1, len(WRITE_TOOLS))
     at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
     at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
-    put_all(out, at, scene.demands, len(DEMANDS))
+    for demand in range(len(DEMANDS)):
+        out[at + demand] = scene.demands[demand]
 
 
 @kernel

@@ -17,7 +17,7 @@ from tool_envs.retail.rows import (
     Order,
     Variants,
 )
-from tool_envs.rows import Row, Small, kernel
+from tool_envs.rows import Row, Small, Tiny, kernel
 
 PRODUCTS: Final = len(PRODUCT_TYPES)
 """How many products there are."""
@@ -104,21 +104,21 @@ class Said(Row):
     """
 
     moves: int
-    wish: Small
-    question: Small
+    wish: Tiny
+    question: Tiny
     orders: Annotated[list[int], MAX_CHANGED]
-    sign: Small
-    things: Annotated[list[int], MAX_CHANGED, "int16"]
+    sign: Tiny
+    things: Annotated[list[int], MAX_CHANGED, "int8"]
     wants: Annotated[list[int], MAX_CHANGED, "int16"]
-    same: Annotated[list[int], MAX_CHANGED, "int16"]
+    same: Annotated[list[int], MAX_CHANGED, "int8"]
     variants: Annotated[list[int], MAX_CHANGED, "int16"]
-    method_kind: Small
+    method_kind: Tiny
     method_digits: Small
-    reason: Small
-    address: Small
-    told: Annotated[list[int], 3, "int16"]
-    unknown: Annotated[list[int], 10, "int16"]
-    demands: Annotated[list[int], 4, "int16"]
+    reason: Tiny
+    address: Tiny
+    told: Annotated[list[int], 3, "int8"]
+    unknown: Annotated[list[int], 10, "int8"]
+    demands: Annotated[list[int], 4, "int8"]
 
 
 class Draft(Row):
@@ -135,14 +135,14 @@ class Draft(Row):
         line: An item of any order: its order's place times `MAX_ITEMS`, and its place in the order.
     """
 
-    tool: Small
-    order: Small
-    items: Annotated[list[int], MAX_CHANGED, "int16"]
+    tool: Tiny
+    order: Tiny
+    items: Annotated[list[int], MAX_CHANGED, "int8"]
     news: Annotated[list[int], MAX_CHANGED, "int16"]
-    method: Small
-    reason: Small
-    product: Small
-    line: Small
+    method: Tiny
+    reason: Tiny
+    product: Tiny
+    line: Tiny
 
 
 class Scene(Row):
@@ -179,33 +179,33 @@ class Scene(Row):
         digits: For each payment method the last four digits of a card, or -1.
     """
 
-    found: Small
-    profile: Small
-    stale: Small
-    catalog: Small
-    refused: Small
-    told: Annotated[list[int], 3, "int16"]
-    unknown: Annotated[list[int], 10, "int16"]
-    demands: Annotated[list[int], 4, "int16"]
+    found: Tiny
+    profile: Tiny
+    stale: Tiny
+    catalog: Tiny
+    refused: Tiny
+    told: Annotated[list[int], 3, "int8"]
+    unknown: Annotated[list[int], 10, "int8"]
+    demands: Annotated[list[int], 4, "int8"]
     moves: int
-    wish: Small
-    question: Small
+    wish: Tiny
+    question: Tiny
     orders: Annotated[list[int], MAX_CHANGED]
-    sign: Small
-    things: Annotated[list[int], MAX_CHANGED, "int16"]
+    sign: Tiny
+    things: Annotated[list[int], MAX_CHANGED, "int8"]
     wants: Annotated[list[int], MAX_CHANGED, "int16"]
-    same: Annotated[list[int], MAX_CHANGED, "int16"]
+    same: Annotated[list[int], MAX_CHANGED, "int8"]
     variants: Annotated[list[int], MAX_CHANGED, "int16"]
-    method_kind: Small
+    method_kind: Tiny
     method_digits: Small
-    reason: Small
-    address: Small
-    yes: Small
-    unreported: Small
+    reason: Tiny
+    address: Tiny
+    yes: Tiny
+    unreported: Tiny
     order_code: Annotated[list[int], MAX_ORDERS]
-    order_seen: Annotated[list[int], MAX_ORDERS, "int16"]
-    items_seen: Annotated[list[int], MAX_ORDERS, "int16"]
-    product: Annotated[list[int], PRODUCTS, "int16"]
+    order_seen: Annotated[list[int], MAX_ORDERS, "int8"]
+    items_seen: Annotated[list[int], MAX_ORDERS, "int8"]
+    product: Annotated[list[int], PRODUCTS, "int8"]
     digits: Annotated[list[int], MAX_METHODS, "int16"]
 
 

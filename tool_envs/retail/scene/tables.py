@@ -43,7 +43,7 @@ from tool_envs.retail.scene.sight import (
     Sight,
 )
 from tool_envs.retail.writes import open_payment
-from tool_envs.row_lists import Out, put_all, put_one, scaled
+from tool_envs.row_lists import Out, put_one, scaled
 from tool_envs.rows import kernel
 
 _THINGS = ("first thing named", "second thing named")
@@ -113,8 +113,11 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     scene = sight.scene
     out[0], out[1], out[2] = scene.found, scene.profile, scene.stale
     out[3], out[4] = scene.catalog, scene.refused
-    at = put_all(out, 5, scene.told, IDENTITY)
-    at = put_all(out, at, scene.unknown, len(SLOTS))
+    for slot in range(IDENTITY):
+        out[5 + slot] = scene.told[slot]
+    for slot in range(len(SLOTS)):
+        out[5 + IDENTITY + slot] = scene.unknown[slot]
+    at = 5 + IDENTITY + len(SLOTS)
     for move in range(len(MOVES)):
         out[at + move] = scene.moves >> move & 1
     at = put_one(out, at + len(MOVES), scene.wish, len(WISHES))
@@ -129,7 +132,8 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     at = put_one(out, at, tool if scene.yes else -1, len(WRITE_TOOLS))
     at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
     at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
-    put_all(out, at, scene.demands, len(DEMANDS))
+    for demand in range(len(DEMANDS)):
+        out[at + demand] = scene.demands[demand]
 
 
 @kernel

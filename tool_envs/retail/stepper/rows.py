@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from tool_envs.retail.rows import MAX_METHODS, MAX_ORDERS, Customer, Order
 from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, SLOTS, Draft, Said, Sight
-from tool_envs.rows import Row, Small
+from tool_envs.rows import Row, Small, Tiny
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
 
@@ -40,14 +40,14 @@ class Call(Row):
         any_news: 1 in a yes that leaves the new items open.
     """
 
-    tool: Small
-    order: Small
+    tool: Tiny
+    order: Tiny
     items: Annotated[list[int], MAX_CHANGED, "int16"]
     news: Annotated[list[int], MAX_CHANGED, "int16"]
-    method: Small
-    reason: Small
-    address: Small
-    any_news: Small
+    method: Tiny
+    reason: Tiny
+    address: Tiny
+    any_news: Tiny
 
 
 def no_call() -> Call:
@@ -80,15 +80,15 @@ class Wanted(Row):
         new_words: For each accepted call, what naming its new items says.
     """
 
-    number: Small
-    tool: Small
-    fact: Small
-    address: Small
+    number: Tiny
+    tool: Tiny
+    fact: Tiny
+    address: Tiny
     address_counts: int
     opening: Said
     calls: Annotated[list[Call], MAX_ACCEPTED]
     words: Annotated[list[Said], len(PARTS)]
-    worded: Small
+    worded: Tiny
     new_words: Annotated[list[Said], MAX_ACCEPTED]
 
 
@@ -105,13 +105,13 @@ class Due(Row):
         profile: 1 when the profile must.
     """
 
-    step: Small
-    forbidden: Small
-    fact: Small
+    step: Tiny
+    forbidden: Tiny
+    fact: Tiny
     value: int
-    orders: Small
-    products: Annotated[list[int], MAX_CHANGED, "int16"]
-    profile: Small
+    orders: Tiny
+    products: Annotated[list[int], MAX_CHANGED, "int8"]
+    profile: Tiny
 
 
 class Errand(Row):
@@ -136,12 +136,12 @@ class Errand(Row):
     order_code: Annotated[list[int], MAX_ORDERS]
     digits: Annotated[list[int], MAX_METHODS, "int16"]
     moved_zip: Small
-    known: Annotated[list[int], IDENTITY, "int16"]
+    known: Annotated[list[int], IDENTITY, "int8"]
     facts: Facts
     wanted: Annotated[list[Wanted], MAX_STEPS]
     dues: Annotated[list[Due], MAX_WISHES]
-    swapped: Annotated[list[int], MAX_SWAPPED, "int16"]
-    mute: Small
+    swapped: Annotated[list[int], MAX_SWAPPED, "int8"]
+    mute: Tiny
 
 
 class Lane(Row):
@@ -166,15 +166,15 @@ class Lane(Row):
 
     draft: Draft
     state: State
-    asked: Small
-    told: Small
-    taken: Small
-    read: Small
-    read_profile: Small
-    reasons: Small
-    written: Small
-    broken: Small
-    reward: Small
+    asked: Tiny
+    told: Tiny
+    taken: Tiny
+    read: Tiny
+    read_profile: Tiny
+    reasons: Tiny
+    written: Tiny
+    broken: Tiny
+    reward: Tiny
     sight: Sight
     customer: Customer
     yeses: Annotated[list[Call], MAX_TURNS]
@@ -202,22 +202,22 @@ class Known(Row):
         unreported: See above.
     """
 
-    told: Annotated[list[int], IDENTITY, "int16"]
-    unknown: Annotated[list[int], len(SLOTS), "int16"]
-    wish: Small
-    question: Small
+    told: Annotated[list[int], IDENTITY, "int8"]
+    unknown: Annotated[list[int], len(SLOTS), "int8"]
+    wish: Tiny
+    question: Tiny
     orders: Annotated[list[int], MAX_CHANGED]
-    sign: Small
-    things: Annotated[list[int], MAX_CHANGED, "int16"]
+    sign: Tiny
+    things: Annotated[list[int], MAX_CHANGED, "int8"]
     wants: Annotated[list[int], MAX_CHANGED, "int16"]
-    same: Annotated[list[int], MAX_CHANGED, "int16"]
+    same: Annotated[list[int], MAX_CHANGED, "int8"]
     variants: Annotated[list[int], MAX_CHANGED, "int16"]
-    method_kind: Small
+    method_kind: Tiny
     method_digits: Small
-    reason: Small
-    address: Small
-    yes: Small
-    unreported: Small
+    reason: Tiny
+    address: Tiny
+    yes: Tiny
+    unreported: Tiny
 
 
 class Room(Row):
@@ -242,7 +242,7 @@ class Room(Row):
     said: Said
     proposed: Draft
     call: Call
-    wrong: Small
-    added: Small
+    wrong: Tiny
+    added: Tiny
     customer: Customer
     order: Order
