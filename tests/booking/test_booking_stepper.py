@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 from tool_envs.array_rows import ENDED, OPENED, Play
 from tool_envs.array_view import SKIPPED, skip
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
+from tool_envs.booking.dates import DAYS
+from tool_envs.booking.rows import AVAILABLE
 from tool_envs.booking.scene.choices import choose
 from tool_envs.booking.scene.sight import NONE, open_draft
 from tool_envs.booking.scene.tables import SHAPES
 from tool_envs.booking.stepper import moves, turns
+from tool_envs.booking.stepper.lookups import move_seats
+from tool_envs.booking.stepper.rows import MAX_MOVED
 from tool_envs.booking.stepper.timetable import store_of
 from tool_envs.booking.stepper.turns import act
 from tool_envs.booking.wishes import FAMILIES
+from tool_envs.errors import UsageError
 from tool_envs.service.desk import goal_of
 
 DIFFICULTIES = (1, 2, 3, 4, 5)
@@ -323,3 +328,16 @@ def test_a_lane_has_at_most_four_kilobytes():
     rows = new_play(0).env.domain.rows
 
     assert np.dtype(rows.lane.numpy_dtype()).itemsize + np.dtype(Play.numpy_dtype()).itemsize <= 4096
+
+
+def test_more_moved_seats_than_rows_hold_are_an_error():
+    """Not lost in silence: the stepper would go on with seats that are taken."""
+    play = RowPlay(new_play(0, 1, VERSIONS[-1]))
+    table, lane = play._store.table, play.lane
+    moved = [number for number, status in enumerate(table.status) if status == AVAILABLE]
+    for departure in moved[:MAX_MOVED]:
+        move_seats(lane, table, *divmod(departure, DAYS), 0, -1)
+    move_seats(lane, table, *divmod(moved[0], DAYS), 0, -1)  # one that is kept already
+
+    with pytest.raises(UsageError, match="max_steps"):
+        move_seats(lane, table, *divmod(moved[MAX_MOVED], DAYS), 0, -1)

@@ -1,5 +1,7 @@
 """What the tools that look something up show, on rows. Kernels (see `tool_envs.rows`)."""
 
+from typing import Final
+
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.rows import (
     AVAILABLE,
@@ -31,6 +33,7 @@ from tool_envs.booking.scene.sight import (
 from tool_envs.booking.scene.ways import is_searched
 from tool_envs.booking.stepper.rows import MAX_EVIDENCE, Errand, Lane
 from tool_envs.booking.stepper.timetable import Timetable
+from tool_envs.errors import UsageError
 from tool_envs.rows import kernel
 
 _CABINS = 4
@@ -171,6 +174,11 @@ def copy_trip(source: Reservation, target: Reservation) -> None:
 
 # --- Flights
 
+_TOO_MANY_MOVED: Final = (
+    "One episode moved seats of more cabins than the compiled stepper keeps. Take fewer `max_steps`, or run "
+    'single environments by `vectorization_mode="sync"`.'
+)
+
 
 @kernel
 def departure_of(flight: int, day: int) -> int:
@@ -193,7 +201,11 @@ def free_seats(lane: Lane, table: Timetable, flight: int, day: int, cabin: int) 
 
 @kernel
 def move_seats(lane: Lane, table: Timetable, flight: int, day: int, cabin: int, seats: int) -> None:
-    """Release so many seats, or take them when below 0; of what cannot be booked there are none to move."""
+    """Release so many seats, or take them when below 0; of what cannot be booked there are none to move.
+
+    Raises:
+        UsageError: The episode has moved seats of `MAX_MOVED` cabins already.
+    """
     departure = departure_of(flight, day)
     if table.status[departure] != AVAILABLE:
         return
@@ -204,6 +216,7 @@ def move_seats(lane: Lane, table: Timetable, flight: int, day: int, cabin: int, 
         if lane.moved[number] == departure and lane.seats[number] % _CABINS == cabin:
             lane.seats[number] += seats * _CABINS
             return
+    raise UsageError(_TOO_MANY_MOVED)
 
 
 @kernel

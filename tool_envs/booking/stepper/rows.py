@@ -25,7 +25,7 @@ MAX_WISHES: Final = 4
 MAX_EVIDENCE: Final = 12
 """Most searches that a task wants to be made before answers."""
 MAX_MOVED: Final = 64
-"""Most cabins of departures of which an episode can move seats; of others the seats stay as they were."""
+"""Most cabins of departures of which an episode can move seats; one more is an error."""
 
 FACTS: Final = ("", "amount", "status", "count")
 """Types of what a customer asks for; the first: nothing."""
