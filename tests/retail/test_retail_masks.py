@@ -17,6 +17,7 @@ from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.rows import EXCHANGE_REQUESTED, GIFT_CARD, MAX_ITEMS, MAX_METHODS, PAYPAL
 from tool_envs.retail.rules import RULES
 from tool_envs.retail.scene.masks import PROPOSE, fits
+from tool_envs.retail.scene.reasons import is_method_named
 from tool_envs.retail.scene.seen import see_profile
 from tool_envs.retail.scene.sight import (
     ITEMS,
@@ -192,6 +193,15 @@ def proposals(play, rng, count):
         yield number, chosen
 
 
+def is_spoken_of(sight, chosen):
+    """Whether no word speaks against the order of a call, and the words name its method and its reason."""
+    scene = sight.scene
+    order, method = chosen.get("order_id", 0), chosen.get("payment_method_id")
+    is_meant = "order_id" not in chosen or scene.orders[0] < 0 or scene.order_code[order] in scene.orders
+    is_named = method is None or is_method_named(sight, method)
+    return is_meant and is_named and chosen.get("reason", scene.reason) == scene.reason
+
+
 def would_be_refused(play, number, chosen):
     """Whether the tool refuses the proposed call now, asked on a copy of the database."""
     name = play.layout.verbs[number].tool
@@ -214,7 +224,7 @@ def test_what_may_be_proposed_is_what_the_tool_would_do(play, seed):
             verb = at.layout.verbs[number]
             order = dict(zip([slot.name for slot in verb.slots], chosen, strict=True))
             seen = "order_id" not in order or scene.order_seen[order["order_id"]]
-            theirs = "reason" not in order or order["reason"] == scene.reason
+            theirs = is_spoken_of(at.sight, order)
             waits = scene.yes and verb.tool == WRITE_TOOLS[at.sight.proposed.tool]
             expressible = at.path_is_allowed("schema", number, chosen)
             expected = (
@@ -233,6 +243,7 @@ def wallets_and_orders(draw):
     """A pending order of which all products were seen, and a customer with little money."""
     sight, amounts = nothing_shown(), st.integers(0, 20_000)
     kinds = draw(st.lists(st.sampled_from([GIFT_CARD, GIFT_CARD, PAYPAL]), min_size=1, max_size=2))
+    sight.scene.method_kind = draw(st.sampled_from([GIFT_CARD, PAYPAL, kinds[0], kinds[-1], -1]))
     sight.customer.methods = len(kinds)
     sight.customer.method_kind = padded(kinds, MAX_METHODS, 0)
     sight.customer.balance = padded([draw(amounts) for _ in kinds], MAX_METHODS, 0)
@@ -270,7 +281,7 @@ def of_product(item):
 
 
 def changes(sight):
-    """Every change of items that can be expressed: lines, new variants, method."""
+    """Every change of items that can be expressed, paid as the words say: lines, new variants, method."""
     order = sight.orders[0]
     shown = [
         (line, new)
@@ -279,6 +290,8 @@ def changes(sight):
         if sight.scene.product[SHELVES.variants.product[new]] == SEEN
     ]
     for method in range(sight.customer.methods):
+        if sight.customer.method_kind[method] != sight.scene.method_kind:
+            continue  # the words do not name it
         yield from (([line, NONE], [new, NONE], method) for line, new in shown)
         for (line, new), (other, another) in itertools.permutations(shown, 2):
             if line != other:

@@ -10,6 +10,7 @@ from typing import Final
 from tool_envs.retail.rows import MAX_ORDERS
 from tool_envs.retail.scene.masks import allowed_verbs, fits, fits_alone
 from tool_envs.retail.scene.sight import NONE, OPEN, Draft, Shelves, Sight
+from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 
 ROLES: Final = (
@@ -40,7 +41,8 @@ def choose(sight: Sight, shelves: Shelves, draft: Draft, role: int, place: int, 
     elif role == AS_REASON:
         draft.reason = choice
     elif role == AS_PRODUCT:
-        draft.product = choice
+        draft.product = sight.scene.product_at[choice]
+        return draft.product >= 0
     elif role == AS_LINE:
         draft.line = choice
     elif choice < 0:
@@ -101,7 +103,12 @@ def mask_choices(
         width: Rows of its table; a choice behind them means `NONE`.
         out: For each choice 1 or 0 is written here.
     """
-    if role in (AS_PRODUCT, AS_LINE):
+    if role == AS_PRODUCT:
+        clear(out)
+        for choice in range(sight.scene.products):
+            out[choice] = fits_alone(sight, policy, verb, sight.scene.product_at[choice])
+        return
+    if role == AS_LINE:
         for choice in range(width):
             out[choice] = fits_alone(sight, policy, verb, choice)
         return

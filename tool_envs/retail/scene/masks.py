@@ -4,9 +4,10 @@ An action is a verb and a draft. `fits` says whether a draft that is open in par
 allowed action; so a choice is allowed when the draft with it fits.
 
 Without `policy` all is allowed that can be expressed: with any entity of the right kind that was shown. With
-`policy`, as far as it follows from what was shown, no call that a tool would refuse or the rules forbid, no
-look-up of what was seen, no question that was answered, no refusal of what was not looked up, and nothing
-that ends a conversation too early by being polite.
+`policy`, as far as it follows from what was shown, no call that a tool would refuse or the rules forbid, none
+for another order than the words name or for a payment method that they do not name, no look-up of what was
+seen, no question that was answered, no refusal of what was not looked up, and nothing that ends a
+conversation too early by being polite.
 """
 
 from typing import Final

@@ -66,6 +66,12 @@ def is_named(sight: Sight, place: int) -> bool:
 
 
 @kernel
+def is_another_named(sight: Sight, place: int) -> bool:
+    """Whether the words of the wish name an order by its id, and not this one."""
+    return sight.scene.orders[0] >= 0 and not is_named(sight, place)
+
+
+@kernel
 def has_product(sight: Sight, shelves: Shelves, place: int, product: int) -> bool:
     """Whether an order was shown and has an item of a product."""
     return line_of(sight, shelves, place, product) >= 0
@@ -88,6 +94,8 @@ def order_at_hand(sight: Sight, shelves: Shelves) -> int:
     for place in range(MAX_ORDERS):
         if is_named(sight, place):
             return place
+    if sight.scene.orders[0] >= 0:
+        return -1
     for product in (sight.scene.sign, sight.scene.things[0]):
         for place in range(MAX_ORDERS):
             if has_product(sight, shelves, place, product):

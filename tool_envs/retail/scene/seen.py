@@ -11,6 +11,7 @@ from tool_envs.retail.scene.sight import (
     ITEMS,
     LISTED,
     MAX_CHANGED,
+    NAMED,
     PAYMENT,
     PRODUCTS,
     SEEN,
@@ -47,9 +48,7 @@ def see_order(sight: Sight, shelves: Shelves, place: int) -> None:
     order = sight.orders[place]
     sight.scene.order_seen[place] = 1
     for line in range(order.item_count):
-        product = shelves.variants.product[order.items[line]]
-        if sight.scene.product[product] == UNSHOWN:
-            sight.scene.product[product] = LISTED
+        see_listed(sight.scene, shelves.variants.product[order.items[line]])
     hold(sight)
 
 
@@ -86,8 +85,24 @@ def see_catalog(sight: Sight) -> None:
     """The list of all products was shown."""
     sight.scene.catalog = 1
     for product in range(PRODUCTS):
-        if sight.scene.product[product] == UNSHOWN:
-            sight.scene.product[product] = LISTED
+        see_listed(sight.scene, product)
+
+
+@kernel
+def see_listed(scene: Scene, product: int) -> None:
+    """The id of a product was shown."""
+    come_up(scene, product)
+    if scene.product[product] == NAMED:
+        scene.product[product] = LISTED
+
+
+@kernel
+def come_up(scene: Scene, product: int) -> None:
+    """A product is spoken of or shown, perhaps for the first time."""
+    if scene.product[product] == UNSHOWN:
+        scene.product_at[scene.products] = product
+        scene.products += 1
+        scene.product[product] = NAMED
 
 
 @kernel
@@ -189,6 +204,8 @@ def note(scene: Scene, said: Said) -> None:
     """Keep what is said of the wish at hand, in place of what was said before of the same."""
     if said.orders[0] >= 0 or said.sign >= 0:
         scene.sign = said.sign
+    if said.sign >= 0:
+        come_up(scene, said.sign)
     if said.method_kind >= 0:
         scene.method_kind, scene.method_digits = said.method_kind, said.method_digits
     if said.reason >= 0:
@@ -199,6 +216,8 @@ def note(scene: Scene, said: Said) -> None:
             scene.orders[place] = said.orders[place]
         if said.things[0] >= 0:
             scene.things[place] = said.things[place]
+        if said.things[place] >= 0:
+            come_up(scene, said.things[place])
         if said.wants[0] >= 0:
             scene.wants[place], scene.same[place] = said.wants[place], said.same[place]
         if said.variants[0] >= 0:

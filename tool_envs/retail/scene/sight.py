@@ -72,8 +72,8 @@ DEMANDS: Final = ("max_characters", "language", "formal", "only_the_total")
 OTHER_REASON: Final = 2
 """A reason that is none of `CANCEL_REASONS`; -1: none was told."""
 
-UNSHOWN, LISTED, SEEN = range(3)
-"""How much of a product was shown: nothing; its id; its variants."""
+UNSHOWN, NAMED, LISTED, SEEN = range(4)
+"""How much of a product was shown: nothing; its name, in the customer's words; its id; its variants."""
 
 OPEN: Final = -2
 """In a draft: not chosen yet."""
@@ -175,7 +175,9 @@ class Scene(Row):
         order_code: Codes of the customer's orders, in the order of their profile; -1 behind the last.
         order_seen: For each of them: 1 when it was shown.
         items_seen: For each of them: bit k when its k-th item was shown with its availability.
-        product: For each product `UNSHOWN`, `LISTED` or `SEEN`.
+        product: For each product `UNSHOWN`, `NAMED`, `LISTED` or `SEEN`.
+        products: How many are not `UNSHOWN`.
+        product_at: Their codes, in the order in which they came up; -1 behind the last.
         digits: For each payment method the last four digits of a card, or -1.
     """
 
@@ -206,6 +208,8 @@ class Scene(Row):
     order_seen: Annotated[list[int], MAX_ORDERS, "int8"]
     items_seen: Annotated[list[int], MAX_ORDERS, "int8"]
     product: Annotated[list[int], PRODUCTS, "int8"]
+    products: Tiny
+    product_at: Annotated[list[int], PRODUCTS, "int8"]
     digits: Annotated[list[int], MAX_METHODS, "int16"]
 
 
@@ -309,6 +313,8 @@ def nothing_shown() -> Sight:
         order_seen=[0] * MAX_ORDERS,
         items_seen=[0] * MAX_ORDERS,
         product=[UNSHOWN] * PRODUCTS,
+        products=0,
+        product_at=[-1] * PRODUCTS,
         digits=[-1] * MAX_METHODS,
     )
     return Sight(scene, open_draft(), blank_customer(), [blank_order() for _ in range(MAX_ORDERS)])

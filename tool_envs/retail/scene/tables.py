@@ -1,8 +1,8 @@
 """What was shown as arrays. Kernels, as in `sight`: each fills one table, which is all zero before.
 
-Places in tables stand for entities: an order by its place in the profile, an item by its order and its place
-there, a product by its code, a payment method by its number. Variants stand there for the two things at most
-that the words of the wish at hand name.
+Places in tables stand for entities: an order by its place in the profile, a payment method by its number;
+products stand in the order in which they came up, whoever spoke of them first. Items stand there for the
+order that the words of the wish at hand mean, variants for the two things at most that they name.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,6 @@ from tool_envs.retail.scene.sight import (
     QUESTIONS,
     SEEN,
     SLOTS,
-    UNSHOWN,
     WISHES,
     WRITE_TOOLS,
     Shelves,
@@ -55,10 +54,10 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
         *(f"paid with method {method}" for method in range(MAX_METHODS)),
         "proposed",
     ),
-    "lines": ("shown", *_THINGS, "names the order", "product shown", "looked up", "proposed"),
+    "lines": ("shown", *_THINGS, "product shown", "looked up", "proposed"),
     "variants": ("shown", "available", "own", "wanted", "proposed"),
     "methods": ("shown", *METHOD_KINDS, "named", "holds enough", "pays the order", "proposed"),
-    "products": ("listed", "shown", "named"),
+    "products": ("shown", "named"),
     "order_amounts": ("paid",),
     "balances": ("balance",),
     "prices": ("dearer than own",),
@@ -85,7 +84,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _ROWS: Final[Mapping[str, tuple[int, ...]]] = {
     "orders": (MAX_ORDERS,),
-    "lines": (MAX_ORDERS * MAX_ITEMS,),
+    "lines": (MAX_ITEMS,),
     "variants": (MAX_CHANGED * MAX_VARIANTS,),
     "methods": (MAX_METHODS,),
     "products": (PRODUCTS,),
@@ -163,18 +162,20 @@ def is_proposed(sight: Sight, place: int) -> bool:
 
 @kernel
 def fill_lines(sight: Sight, shelves: Shelves, out: Out) -> None:
-    """The items of the orders that were shown."""
+    """The items of the order that the words mean."""
     scene = sight.scene
-    for place in range(MAX_ORDERS):
-        for line in range(sight.orders[place].item_count if scene.order_seen[place] else 0):
-            row = out[place * MAX_ITEMS + line]
-            product = shelves.variants.product[sight.orders[place].items[line]]
-            row[0], row[3] = 1, product == scene.sign
-            for rank in range(MAX_CHANGED):
-                row[1 + rank] = product == scene.things[rank]
-                if is_proposed(sight, place) and sight.proposed.items[rank] == line:
-                    row[6] = 1
-            row[4], row[5] = scene.product[product] == SEEN, scene.items_seen[place] >> line & 1
+    place = order_at_hand(sight, shelves)
+    if place < 0 or not scene.order_seen[place]:
+        return
+    for line in range(sight.orders[place].item_count):
+        row = out[line]
+        product = shelves.variants.product[sight.orders[place].items[line]]
+        row[0] = 1
+        for rank in range(MAX_CHANGED):
+            row[1 + rank] = product == scene.things[rank]
+            if is_proposed(sight, place) and sight.proposed.items[rank] == line:
+                row[5] = 1
+        row[3], row[4] = scene.product[product] == SEEN, scene.items_seen[place] >> line & 1
 
 
 @kernel
@@ -223,11 +224,9 @@ def fill_methods(sight: Sight, shelves: Shelves, out: Out, balances: Out) -> Non
 
 @kernel
 def fill_products(sight: Sight, out: Out) -> None:
-    """The products of the store."""
+    """The products of the store, as they came up."""
     scene = sight.scene
-    for product in range(PRODUCTS):
-        if scene.product[product] != UNSHOWN:
-            out[product, 0], out[product, 1] = 1, scene.product[product] == SEEN
-    for product in (scene.things[0], scene.things[1], scene.sign):
-        if product >= 0:
-            out[product, 2] = 1
+    for row in range(scene.products):
+        product = scene.product_at[row]
+        out[row, 0] = scene.product[product] == SEEN
+        out[row, 1] = product in (scene.things[0], scene.things[1], scene.sign)

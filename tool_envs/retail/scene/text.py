@@ -53,11 +53,12 @@ def _methods(memory: Memory) -> Iterator[str]:
 
 def _products(memory: Memory) -> Iterator[str]:
     scene = memory.sight.scene
-    for product in memory.catalog.products:
-        if scene.product[product.code] != SEEN:
+    for row, code in enumerate(scene.product_at):
+        if code < 0 or scene.product[code] != SEEN:
             continue
-        mark = "*" if product.code in scene.things else ""
-        yield f"product {product.code}{mark}: {product.name} {product.product_id}"
+        product = memory.catalog.products[code]
+        mark = "*" if code in scene.things else ""
+        yield f"product {row}{mark}: {product.name} {product.product_id}"
         for number, variant in enumerate(product.variants):
             stock = "" if variant.available else ", not available"
             price = f"${variant.price / 100:.2f}"

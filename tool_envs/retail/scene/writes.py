@@ -1,6 +1,7 @@
 """Which writes can be made or proposed, on what was shown. Kernels, as in `sight`."""
 
 from tool_envs.retail.rows import CANCEL_REASONS, DELIVERED, MAX_ORDERS, PENDING, Order
+from tool_envs.retail.scene.reasons import is_another_named, is_method_named
 from tool_envs.retail.scene.sight import (
     ADDRESS,
     CANCEL,
@@ -29,7 +30,7 @@ from tool_envs.rows import kernel
 
 @kernel
 def fits_write(sight: Sight, shelves: Shelves, guarded: bool, draft: Draft) -> bool:
-    """Whether a call can come of a draft; `guarded`: one that the tool would not refuse."""
+    """Whether a call can come of a draft; `guarded`: one that no tool refuses and no word speaks against."""
     scene = sight.scene
     if draft.tool == USER_ADDRESS:
         return scene.found > 0 and scene.address > 0 and (scene.profile > 0 or not guarded)
@@ -68,7 +69,7 @@ def _fits_order(sight: Sight, shelves: Shelves, guarded: bool, draft: Draft, pla
     scene, order = sight.scene, sight.orders[place]
     if scene.order_code[place] < 0 or (guarded and not scene.order_seen[place]):
         return False
-    if guarded and _refuses_status(order, draft.tool):
+    if guarded and (_refuses_status(order, draft.tool) or is_another_named(sight, place)):
         return False
     if draft.tool == CANCEL:
         return _fits_reason(sight, guarded, draft)
@@ -103,7 +104,7 @@ def _fits_reason(sight: Sight, guarded: bool, draft: Draft) -> bool:
 def _fits_payment(sight: Sight, guarded: bool, draft: Draft, order: Order) -> bool:
     for method in range(sight.customer.methods):
         refused = guarded and guard_modify_payment(order, sight.customer, method) != 0
-        if may_be(draft.method, method) and not refused:
+        if _may_be_method(sight, guarded, draft, method) and not refused:
             return True
     return False
 
@@ -115,9 +116,15 @@ def _fits_return(sight: Sight, guarded: bool, draft: Draft, order: Order) -> boo
     for method in range(sight.customer.methods):
         # Any of its items stands for those of the draft.
         refused = guarded and guard_return(order, sight.customer, order.items, 1, method) != 0
-        if may_be(draft.method, method) and not refused:
+        if _may_be_method(sight, guarded, draft, method) and not refused:
             return True
     return False
+
+
+@kernel
+def _may_be_method(sight: Sight, guarded: bool, draft: Draft, method: int) -> bool:
+    """Whether that method can be chosen; no money is moved to or from one that the customer did not name."""
+    return may_be(draft.method, method) and (not guarded or is_method_named(sight, method))
 
 
 @kernel
@@ -184,6 +191,6 @@ def _least_cost(shelves: Shelves, guarded: bool, old: int, new: int) -> int:
 def _can_pay(sight: Sight, guarded: bool, draft: Draft, cost: int) -> bool:
     for method in range(sight.customer.methods):
         refused = guarded and guard_balance(sight.customer, method, cost) != 0
-        if may_be(draft.method, method) and not refused:
+        if _may_be_method(sight, guarded, draft, method) and not refused:
             return True
     return False
