@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stepper_lanes import POOL, bits, make
+from stepper_lanes import POOL, lane_bits, make
 
 from tool_envs.errors import UnknownNameError
 
@@ -27,15 +27,38 @@ def test_blanked_lets_nothing_of_a_wish_be_heard(mask):
     assert (words_seen(make(32, mask=mask)) > 0).sum() > 20
 
 
-def test_shuffled_begins_with_the_words_of_the_next_task():
+def test_shuffled_begins_with_the_words_of_any_other_task():
     heard, shuffled = (make(POOL, words=words, difficulty=1) for words in ("heard", "shuffled"))
     tasks = np.arange(POOL)
 
-    own, _ = heard.reset(seed=0, options={"task_index": (tasks + 1) % POOL})
+    own, _ = heard.reset(seed=0, options={"task_index": tasks})
     others, infos = shuffled.reset(seed=0, options={"task_index": tasks})
 
-    assert bits(own) == bits(others)
+    spoken = [[lane_bits(own, one) == lane_bits(others, lane) for one in tasks] for lane in tasks]
+    assert all(map(any, spoken))
+    assert not any(each[lane] for lane, each in enumerate(spoken) if sum(each) == 1)
+    # Families take turns: how far off the words are from must not tell the family.
+    assert len({(each.index(True) - lane) % POOL for lane, each in enumerate(spoken)}) > POOL / 3
     assert infos["task_index"].tolist() == tasks.tolist()
+
+
+def test_an_address_of_another_customer_is_not_wanted():
+    """Who wants their own profile changed and is heard to tell another address turns that down."""
+    envs = make(64, words="shuffled", difficulty=1, pool_size=256)
+    choices = envs.reference.form.names
+    rng = np.random.default_rng(0)
+    moved = choices.index("propose_modify_user_address")
+    says_yes = envs.reference.observations.fields["conversation"].index("says affirm")
+    proposed = 0
+    observation, _ = envs.reset(seed=0)
+    for _ in range(400):
+        masks = envs.action_masks()
+        actions = np.where(masks[:, moved], moved, envs.sample_actions(rng))
+        observation = envs.step(actions)[0]
+        offered = actions == moved
+        proposed += offered.sum()
+        assert not observation["conversation"][offered, says_yes].any()
+    assert proposed > 100
 
 
 def test_an_unknown_value_is_refused():

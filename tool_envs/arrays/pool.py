@@ -17,10 +17,13 @@ from tool_envs.arrays.compiled import cache_folder, files_digest, saying_when_sl
 from tool_envs.canonical import digest
 from tool_envs.domain import Domain
 from tool_envs.errors import DataFileError
+from tool_envs.randomness import draw_below
 from tool_envs.task import Task
 
 Words: TypeAlias = Literal["heard", "blanked", "shuffled"]
 """Whose words are heard."""
+
+_STREAM = 30  # of the random words of this module
 
 Records = npt.NDArray[np.void]
 """A structured array."""
@@ -34,7 +37,7 @@ class Pool:
         rows: How they become rows.
         size: How many places there are.
         words: Whose words are heard: `heard`, the user's own; for controls `blanked`, nobody's, or
-            `shuffled`, those of the user of the next task.
+            `shuffled`, those of the user of another task, which is drawn for each.
         record: What makes a numpy dtype of a row's.
 
     Attributes:
@@ -66,7 +69,10 @@ class Pool:
         if self._words == "blanked":
             return None
         tasks = self._domain.tasks
-        return tasks[(index + (self._words == "shuffled")) % len(tasks)]
+        if self._words == "heard" or len(tasks) == 1:
+            return tasks[index]
+        # Not the next one: families of tasks take turns, so that its words would tell the family.
+        return tasks[(index + 1 + draw_below(len(tasks) - 1, 0, _STREAM, index, 0)) % len(tasks)]
 
     def fill(self) -> None:
         """Put task i into place i, all of them; from the user's cache, where they are kept.

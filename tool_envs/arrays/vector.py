@@ -74,7 +74,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
       it, and it must not be written to.
     * `threads`: how many threads share the lanes.
     * `words`: for controls, which should learn nothing: `blanked`, nothing that the user says is heard but
-      who they are; `shuffled`, they say the words of the user of the next task. Masks follow what is heard.
+      who they are; `shuffled`, they say the words of the user of another task. Masks follow what is heard.
     * others: as of `ArrayEnv`, `render_mode` aside.
     """
 

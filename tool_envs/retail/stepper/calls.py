@@ -111,7 +111,7 @@ def _show_item(sight: Sight, draft: Draft) -> None:
 def _write(lane: Lane, errand: Errand, shelves: Shelves, room: Room) -> None:
     sight, call = lane.sight, room.call
     tool = lane.draft.tool
-    to_call(lane.draft, sight, errand.wanted[lane.state.wish].address, call)
+    to_call(lane.draft, sight, errand.wanted[lane.state.wish].told_address, call)
     if tool == USER_ADDRESS:
         _use_yes(lane, call)
         lane.customer.address = call.address

@@ -210,6 +210,7 @@ class _Maker:
             tool=WRITE_TOOLS.index(wish.tool) if wish.tool else -1,
             fact=FACTS.index(wish.fact.type if wish.fact else ""),
             address=self._address_number(self._address(wish)),
+            told_address=self._address_number(self._address(wish)),
             address_counts=self._address_counts(wish),
             calls=filled(calls, MAX_ACCEPTED, no_call),
             opening=opening,
@@ -328,6 +329,7 @@ def _speak_like(errand: Errand, other: Errand) -> None:
     for number, wanted in enumerate(errand.wanted):
         spoken = steps[min(number, len(steps) - 1)]
         wanted.opening, wanted.words, wanted.new_words = spoken.opening, spoken.words, spoken.new_words
+        wanted.told_address = 0
 
 
 def _address(arguments: Mapping[str, Json]) -> tuple[str, ...]:
@@ -356,6 +358,7 @@ def _nothing_wanted() -> Wanted:
         tool=-1,
         fact=0,
         address=0,
+        told_address=0,
         address_counts=0,
         calls=[no_call() for _ in range(MAX_ACCEPTED)],
         opening=nothing_said(),

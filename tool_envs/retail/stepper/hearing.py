@@ -7,6 +7,7 @@ but ids, an address and a reason, so that what they mean follows from the call t
 from tool_envs.retail.rows import MAX_ITEMS, MAX_ORDERS
 from tool_envs.retail.scene.sight import EXCHANGE, ITEMS, MAX_CHANGED, Shelves
 from tool_envs.retail.stepper.rows import (
+    IN_ADDRESS,
     IN_ITEM,
     IN_METHOD,
     IN_NEW_ITEM,
@@ -72,6 +73,8 @@ def wrong_parts(errand: Errand, shelves: Shelves, call: Call, wanted: Call) -> i
         wrong |= 1 << IN_METHOD
     if call.reason != wanted.reason:
         wrong |= 1 << IN_REASON
+    if call.address != wanted.address:
+        wrong |= 1 << IN_ADDRESS
     for place in range(MAX_CHANGED):
         for variant in (call.items[place], call.news[place]):
             if variant < 0:

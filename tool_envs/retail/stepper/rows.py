@@ -72,6 +72,8 @@ class Wanted(Row):
         tool: The write that fulfils it; -1: none does.
         fact: What is asked for, of `FACTS`.
         address: Number of the address that is wanted, from 1; 0: none is.
+        told_address: Number of the address that their words tell: the same, or 0 when the words are another
+            customer's.
         address_counts: Bit n: that address, as it is said, holds the number n.
         opening: What bringing it up says.
         calls: The accepted calls; `tool` is -1 behind the last.
@@ -84,6 +86,7 @@ class Wanted(Row):
     tool: Tiny
     fact: Tiny
     address: Tiny
+    told_address: Tiny
     address_counts: int
     opening: Said
     calls: Annotated[list[Call], MAX_ACCEPTED]

@@ -146,7 +146,7 @@ def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, 
     changed = CONVERSATION
     if verb < ASK:
         changed = OPENED | _PROPOSED
-        to_call(lane.draft, sight, wanted.address, room.call)
+        to_call(lane.draft, sight, wanted.told_address, room.call)
         if room.call.address:
             counts |= wanted.address_counts
         remember(lane.draft, sight, room.proposed)
