@@ -51,7 +51,7 @@ class AgendaUser:
     """
 
     name = "agenda"
-    version = "1.0.0"
+    version = "1.1.0"
 
     def __init__(self, phrases: Phrases) -> None:
         self._phrases = phrases

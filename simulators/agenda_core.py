@@ -2,6 +2,9 @@
 
 Sets of slots, of accepted argument sets and of moves are bit masks; a field that is true or false is 1 or 0.
 Text becomes `Heard` before it, and moves become acts and text after it.
+
+Who checks what they are offered answers guesses, too: with enough of them a wish is found out without a word
+of it being heard. So a user bears few wrong proposals (`MAX_TURNED_DOWN`), enough to correct a mistake.
 """
 
 from typing import Annotated
@@ -10,9 +13,11 @@ from tool_envs.rows import Row, Tiny, kernel
 
 MAX_TURNS = 25
 MAX_RESTATED = 8
+MAX_TURNED_DOWN = 3
 MAX_MISSED = 3
-LIMITS = (MAX_TURNS, MAX_RESTATED, MAX_MISSED)
-"""Messages, repetitions without progress, and messages not understood in a row, before they hang up."""
+LIMITS = (MAX_TURNS, MAX_RESTATED, MAX_TURNED_DOWN, MAX_MISSED)
+"""Messages, repetitions without progress, wrong proposals, and messages not understood in a row, before they
+hang up."""
 
 MAX_STEPS = 8
 """Most steps of an agenda in compiled code; Python runs any number."""
@@ -139,6 +144,7 @@ class State(Row):
         changed: They changed their mind.
         held_back: They kept their data to themselves once.
         restated: How often they repeated themselves since anything moved.
+        turned_down: How many wrong proposals they turned down since.
         missed: Messages not understood in a row.
         not_understood: All messages not understood.
         turns: Messages heard.
@@ -152,6 +158,7 @@ class State(Row):
     changed: Tiny = 0
     held_back: Tiny = 0
     restated: Tiny = 0
+    turned_down: Tiny = 0
     missed: Tiny = 0
     not_understood: Tiny = 0
     turns: Tiny = 0
@@ -182,7 +189,7 @@ def is_offered(state: State, heard: Heard) -> bool:
 def turn_to(state: State, wish: int, facts: Facts) -> None:
     """Nothing happened yet with that wish."""
     state.wish, state.sets = wish, facts.wishes[wish].sets
-    state.agreed = state.insisted = state.restated = 0
+    state.agreed = state.insisted = state.restated = state.turned_down = 0
 
 
 @kernel
@@ -203,9 +210,16 @@ def react(state: State, heard: Heard, facts: Facts, step: Step) -> None:
     state.not_understood += missed
     if step.moves & BYE:
         state.ended = 1
-    elif state.turns >= MAX_TURNS or state.restated >= MAX_RESTATED or state.missed >= MAX_MISSED:
+    elif _is_out_of_patience(state):
         state.ended, state.agreed = 1, 0
         step.moves, step.slots = BYE, 0
+
+
+@kernel
+def _is_out_of_patience(state: State) -> bool:
+    if state.turns >= MAX_TURNS or state.restated >= MAX_RESTATED:
+        return True
+    return state.turned_down >= MAX_TURNED_DOWN or state.missed >= MAX_MISSED
 
 
 @kernel
@@ -307,7 +321,7 @@ def _answer_proposal(state: State, heard: Heard, facts: Facts, step: Step, right
             state.changed = 1
             step.moves = DENY | OTHERWISE
             return
-    state.agreed, state.restated = 1, 0
+    state.agreed, state.restated, state.turned_down = 1, 0, 0
     step.moves = AFFIRM
     _answer_questions(state, heard.asks, 0, facts, step)
 
@@ -322,6 +336,7 @@ def _turn_down(state: State, heard: Heard, facts: Facts, step: Step) -> None:
     if wish.forbidden and not wish.sets:
         step.moves = AGAIN  # perhaps it is what they want: they cannot tell, and would not say no to it
     elif wrong:
+        state.turned_down += 1
         step.moves = DENY | (
             CORRECT if heard.tool != OTHER and contradicted and heard.correctable > 0 else AGAIN
         )

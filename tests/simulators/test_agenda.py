@@ -356,6 +356,27 @@ def test_they_lose_patience_with_repetitions():
     assert turn.ended
 
 
+def test_they_lose_patience_with_wrong_proposals():
+    wrong = "Shall I cancel order #W7654321 because it was ordered by mistake?"
+
+    user, turn = talk(goal(CANCEL), *[wrong] * (core.MAX_TURNED_DOWN - 1))
+    assert "deny" in acts(turn)
+    assert not turn.ended
+    turn = user.respond(wrong)
+
+    assert acts(turn) == ["bye"]
+    assert turn.ended
+
+
+def test_a_right_proposal_gives_them_patience_again():
+    wrong = "Shall I cancel order #W7654321 because it was ordered by mistake?"
+    some = [wrong] * (core.MAX_TURNED_DOWN - 1)
+
+    _, turn = talk(goal(CANCEL), *some, PROPOSAL, *some)
+
+    assert not turn.ended
+
+
 def test_they_lose_patience_in_the_end():
     _, turn = talk(goal(CANCEL), *["Could you please provide your email address?"] * core.MAX_TURNS)
 

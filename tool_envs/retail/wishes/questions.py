@@ -1,5 +1,7 @@
 """Wishes to know something."""
 
+from collections.abc import Sequence
+
 from tool_envs.messages import Json, ToolCall
 from tool_envs.retail.catalog import Product
 from tool_envs.retail.rows import DELIVERED, PENDING, PROCESSED, STATUSES, Order
@@ -7,6 +9,8 @@ from tool_envs.retail.wishes.planned import read_order, read_product
 from tool_envs.retail.wishes.shopper import Shopper
 from tool_envs.service.wishes import Planned
 from tool_envs.simulators.goal import Fact, Wish
+
+_SEVERAL = 3  # orders
 
 
 def question(shopper: Shopper) -> Planned | None:
@@ -24,8 +28,15 @@ def _ask_order(shopper: Shopper, order: Order, kind: str, value: Json, question:
     return _ask(fact, {"order_id": words}, read_order(shopper, order))
 
 
+def _take_order(shopper: Shopper, answers: Sequence[int]) -> Order | None:
+    """An order to ask about, for which few of several answers are right: a guess would be an answer, too."""
+    if len(answers) < _SEVERAL or 2 * max(map(answers.count, answers)) > len(answers):
+        return None
+    return shopper.take_order(PENDING, PROCESSED, DELIVERED)
+
+
 def _ask_total(shopper: Shopper) -> Planned | None:
-    order = shopper.take_order(PENDING, PROCESSED, DELIVERED)
+    order = _take_order(shopper, [order.transaction_amount[0] for order in shopper.orders])
     if order is None:
         return None
     question = shopper.draws.pick(
@@ -39,7 +50,7 @@ def _ask_total(shopper: Shopper) -> Planned | None:
 
 
 def _ask_status(shopper: Shopper) -> Planned | None:
-    order = shopper.take_order(PENDING, PROCESSED, DELIVERED)
+    order = _take_order(shopper, [order.status for order in shopper.orders])
     if order is None:
         return None
     question = shopper.draws.pick(
