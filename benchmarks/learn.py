@@ -1,12 +1,13 @@
 """Learning curves on the array view, from one reward at the end of an episode.
 
-    python benchmarks/learn.py --learner ppo sb3 --seeds 0 1 2 --minutes 10 [--out runs/learn]
+    python benchmarks/learn.py --learner ppo sb3 --seeds 0 1 2 --minutes 10 [--until 0.95] [--out runs/learn]
     python benchmarks/learn.py --control blanked shuffled --minutes 10
     python benchmarks/learn.py --plot-only
 
 For each combination of the arguments it first prints the success of a random choice among what the mask
-allows, then trains on `split="train"`, and every now and then tries what was learned on tasks of
-`split="test"`, which are never trained on. Minutes are those of training; trials are not counted.
+allows, then trains on `split="train"`, and every now and then tries what was learned, always the most
+probable choice, on tasks of `split="test"`, which are never trained on. Minutes are those of training; trials
+are not counted. With `--until` training ends at the first trial with so much success.
 
 Learners: `ppo` is examples/train_ppo.py, `sb3` is sb3-contrib's MaskablePPO; neither sees the mask as a
 feature. Controls, under which nothing should be learned: with `blanked` nothing is heard of what customers
@@ -21,6 +22,7 @@ few thousand choices a second, and knows no controls.
 import argparse
 import csv
 import itertools
+import math
 import shlex
 import sys
 import time
@@ -119,6 +121,11 @@ class Clock:
     def pause(self) -> None:
         self.spent += time.perf_counter() - self._began
 
+    @property
+    def left(self) -> float:
+        """Which share of the time is left."""
+        return max(0.0, 1 - self.spent / self.budget)
+
     def is_due(self) -> bool:
         """Whether a trial is due; it is then counted as made."""
         if self.spent < min(self.next, self.budget):
@@ -127,8 +134,9 @@ class Clock:
         return True
 
 
-Report = Callable[[Choose, int, float], bool]
-"""Called after each update: how to play now, choices so far, success in training. Says whether to go on."""
+Report = Callable[[Choose, int, float], float]
+"""Called after each update: how to play now, choices so far, success in training. Says which share of the
+training is left; at 0 it ends."""
 
 
 def learn_ppo(envs: VectorEnv[Any, Any, Any], seed: int, report: Report) -> None:
@@ -153,14 +161,17 @@ def learn_sb3(envs: VectorEnv[Any, Any, Any], seed: int, report: Report) -> None
         def _on_rollout_end(self) -> None:
             successes = self.model.ep_success_buffer
             success = float(np.mean(successes)) if successes else float("nan")
-            self.goes_on = report(self._choose, self.num_timesteps, success)
+            left = report(self._choose, self.num_timesteps, success)
+            self.model.lr_schedule = lambda _: left * same.learning_rate
+            self.model.ent_coef = left * same.entropy_bonus
+            self.goes_on = left > 0
 
         def _on_step(self) -> bool:
             return getattr(self, "goes_on", True)
 
         def _choose(self, observation: dict[str, Any]) -> torch.Tensor:
             masks = observation["action_mask"].astype(np.bool_)
-            actions, _ = self.model.predict(observation, action_masks=masks, deterministic=False)
+            actions, _ = self.model.predict(observation, action_masks=masks, deterministic=True)
             return torch.from_numpy(actions).reshape(len(masks), -1)
 
     same = Settings()
@@ -199,20 +210,20 @@ def draw(run: Run) -> None:
     episodes = -(-run.options.episodes // held_out.num_envs)
     recent: list[float] = []
 
-    def note(choose: Choose, choices: int) -> None:
+    def note(choose: Choose, choices: int) -> float:
         known = [success for success in recent if not np.isnan(success)]
         recent.clear()
         in_training = float(np.mean(known)) if known else float("nan")
         tried = success_rate(held_out, choose, episodes, seed=0)
         write(run.options.out, run.row(choices, clock.spent / 60, in_training, tried))
+        return tried
 
-    def report(choose: Choose, choices: int, success: float) -> bool:
+    def report(choose: Choose, choices: int, success: float) -> float:
         clock.pause()
         recent.append(success)
-        if clock.is_due():
-            note(choose, choices)
+        is_met = clock.is_due() and note(choose, choices) >= run.options.until
         clock.go_on()
-        return clock.spent < clock.budget
+        return 0.0 if is_met else clock.left
 
     note(random_choice(held_out), choices=0)
     if run.options.minutes > 0:
@@ -291,6 +302,7 @@ def arguments() -> argparse.Namespace:
     add("--observation", choices=("features", "tables"), default="features", help="ppo takes features alone")
     add("--seeds", nargs="+", type=int, default=[0])
     add("--minutes", type=float, default=10.0, help="0: the random choice alone")
+    add("--until", type=float, default=math.inf, help="training ends at a trial with this success")
     add("--lanes", type=int, default=512)
     add("--trials", type=int, default=10, help="so many in the time of training")
     add("--episodes", type=int, default=2048, help="of each trial")
