@@ -1,5 +1,7 @@
 """What is read from words and from answers of tools: laws over generated tasks."""
 
+import itertools
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -21,7 +23,16 @@ from tool_envs.retail.scene.reasons import (
     order_at_hand,
     reason_against,
 )
-from tool_envs.retail.scene.sight import DEMANDS, FOR_SWAP, MAX_CHANGED, PRODUCTS, SLOTS, WISHES, nothing_said
+from tool_envs.retail.scene.sight import (
+    DEMANDS,
+    FOR_SWAP,
+    MAX_CHANGED,
+    PRODUCTS,
+    SLOTS,
+    UNSHOWN,
+    WISHES,
+    nothing_said,
+)
 from tool_envs.retail.scene.words import Reader, order_code, shelves_of
 from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.wishes import FAMILIES
@@ -36,6 +47,7 @@ from tool_envs.simulators.user_voice import shared_pools
 BASE = retail_base()
 CATALOG = BASE.catalog
 READER = Reader(CATALOG, BASE.ids)
+SHELVES = shelves_of(CATALOG)
 
 indexes = st.integers(0, 5000)
 difficulties = st.integers(1, 5)
@@ -187,6 +199,36 @@ def test_an_answer_says_what_the_opening_said_of_that_slot(goal, key, slot):
     elif not held_back:
         expected.unknown[SLOTS.index(slot)] = 1
     assert answer.said == expected
+
+
+# --- Where products stand
+
+
+@settings(max_examples=60)
+@given(plays)
+def test_products_stay_where_they_came_up(play):
+    before = []
+    for at, _ in play:
+        scene = at.sight.scene
+        rows = scene.product_at[: scene.products]
+        known = {code for code, shown in enumerate(scene.product) if shown != UNSHOWN}
+
+        assert rows[: len(before)] == before
+        assert sorted(rows) == sorted(known)
+        assert known.issuperset(code for code in (*scene.things, scene.sign) if code >= 0)
+        for place, is_shown in enumerate(scene.order_seen):
+            items = at.sight.orders[place].items if is_shown else ()
+            assert known.issuperset(SHELVES.variants.product[item] for item in items if item >= 0)
+        before = rows
+
+
+@settings(max_examples=30)
+@given(plays)
+def test_what_is_named_first_stands_first(play):
+    for at, _ in itertools.islice(play, 1):
+        things = [code for code in at.sight.scene.things if code >= 0]
+        if at.sight.scene.sign < 0:
+            assert at.sight.scene.product_at[: len(things)] == things
 
 
 # --- What words mean on what was shown
