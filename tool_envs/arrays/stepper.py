@@ -114,7 +114,7 @@ class Stepper:
             )
             for _ in range(threads)
         ]
-        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._ready: dict[Any, Callable[..., None]] = {}
         if not self._is_endless:
             self._show_firsts(np.arange(len(self._pool.errands)))
@@ -195,8 +195,12 @@ class Stepper:
             ready(self._arrays[0], ids, actions)
             return
         count = len(self._arrays)
-        parts = zip(self._arrays, np.array_split(ids, count), np.array_split(actions, count), strict=True)
-        for each in [self._threads.submit(ready, *part) for part in parts]:
+        own, *others = zip(
+            self._arrays, np.array_split(ids, count), np.array_split(actions, count), strict=True
+        )
+        running = [self._threads.submit(ready, *part) for part in others]
+        ready(*own)
+        for each in running:
             each.result()
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
