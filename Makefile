@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test test-integrations sweep lint bench clean
+.PHONY: demo test test-integrations sweep lint bench learn clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -50,6 +50,16 @@ lint: $(VENV)/.installed ## Style, types and formatting.
 bench: $(VENV)/.installed ## Speed of the JSON view and of the compiled stepper, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
 	$(BIN)/python benchmarks/array_view.py
+
+LEARN = .venvs/learn/bin/python benchmarks/learn.py --train-tasks 8192 --out benchmarks/results/learn
+
+learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: two hours on one core.
+	$(LEARN) --action-form sequential multidiscrete --mask policy schema --minutes 0
+	$(LEARN) --learner ppo sb3 --seeds 0 1 2 --minutes 4
+	$(LEARN) --learner ppo sb3 --control blanked shuffled --minutes 4
+	$(LEARN) --difficulty 2 3 --minutes 8
+	$(LEARN) --action-form multidiscrete --minutes 8
+	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 8
 
 clean:
 	rm -rf $(VENV) .venvs build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,5 +1,7 @@
 """The benchmarks run and print every figure that has an aim; what they measure is for `make bench`."""
 
+import csv
+import itertools
 import json
 import math
 import subprocess
@@ -34,3 +36,27 @@ def test_the_one_of_the_array_view_prints_its_figures_as_json():
     for row in (figures, figures["multidiscrete"]):
         assert both <= row.keys()
         assert all(math.isfinite(row[name]) and row[name] > 0 for name in both)
+
+
+def curves():
+    """The committed learning curves of the store at difficulty 1: control, learner and seed -> success."""
+    found = {}
+    with SCRIPT.with_name("results").joinpath("learn.csv").open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            kind = row["env_id"], row["action_form"], row["mask"], row["difficulty"]
+            if kind == ("tool_envs/RetailArray-v0", "sequential", "policy", "1"):
+                run = row["control"], row["learner"], row["seed"]
+                found.setdefault(run, []).append(float(row["test_success"]))
+    return found
+
+
+def test_the_committed_curves_show_what_the_readme_says():
+    learned = {run: trials for run, trials in curves().items() if len(trials) > 1}
+    unhelped = {run: trials[-1] for run, trials in learned.items() if run[0] == "none"}
+
+    assert {(learner, seed) for _, learner, seed in unhelped} >= set(itertools.product(("ppo", "sb3"), "012"))
+    assert all(success >= 0.95 for success in unhelped.values())
+    assert all(5e-4 < trials[0] < 5e-2 for run, trials in learned.items() if run[0] == "none")
+    for control in ("blanked", "shuffled"):
+        assert all(max(trials) < 0.05 for run, trials in learned.items() if run[0] == control)
+        assert {learner for kind, learner, _ in learned if kind == control} == {"ppo", "sb3"}

@@ -30,7 +30,7 @@ def _mixed(state: np.uint64, part: np.uint64) -> np.uint64:
 
 
 @kernel
-def draw_task(tasks: int, key: np.uint64, episode: int) -> int:
+def draw_task(tasks: int, key: int, episode: int) -> int:
     """`tool_envs.randomness.draw_below(tasks, key, episode, 0, TASK_DRAW)`.
 
     Args:
@@ -45,4 +45,4 @@ def draw_task(tasks: int, key: np.uint64, episode: int) -> int:
     # The upper 64 of the 128 bits of state * tasks, in halves.
     count = np.uint64(tasks)
     carried = (state & _LOW) * count >> _HALF
-    return np.int64(((state >> _HALF) * count + carried) >> _HALF)
+    return int(np.int64(((state >> _HALF) * count + carried) >> _HALF))

@@ -13,6 +13,7 @@ from tool_envs.array_rows import (
     ENDED,
     OPENED,
     Lanes,
+    Move,
     Moves,
     Play,
     Rules,
@@ -302,6 +303,25 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
         ids: Numbers of the lanes.
         choices: For each of them one.
     """
+    _step_lanes(_run_choice, moves, arrays, ids, choices)
+
+
+@kernel
+def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -> None:  # noqa: ANN401
+    """A step of some lanes, in the form `multidiscrete`: take an action, or start the next episode.
+
+    Args:
+        moves: The domain's functions.
+        arrays: All lanes.
+        ids: Numbers of the lanes.
+        actions: For each of them one, of shape (dimensions,).
+    """
+    _step_lanes(_run_action, moves, arrays, ids, actions)
+
+
+@kernel
+def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -> None:  # noqa: ANN401
+    # Taking an array out of a tuple counts references, so it is not done for each lane.
     plays, lanes, errands, outcomes = arrays.plays, arrays.lanes, arrays.errands, arrays.outcomes
     seen, given, starts, firsts = arrays.seen, arrays.given, arrays.starts, arrays.firsts
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
@@ -314,7 +334,7 @@ def run_choices(moves: Moves, arrays: Lanes, ids: Sequence[int], choices: Sequen
             lanes[at], seen[at] = starts[play.task], firsts[play.task]
         else:
             errand = errands[play.slot]
-            _run_choice(moves, table, rules, play, lanes[at], errand, store, work, seen[at], choices[number])
+            run(moves, table, rules, play, lanes[at], errand, store, work, seen[at], actions[number])
         _conclude(play, outcomes[at])
         given[at] = seen[at]  # while it is in the processor's cache
 
@@ -358,33 +378,6 @@ def _show_choice(
         clear(seen.action_mask)
         show_partial(table, play, seen.partial)
         mask_next(moves, table, rules, play, lane, store, seen.action_mask)
-
-
-@kernel
-def run_actions(moves: Moves, arrays: Lanes, ids: Sequence[int], actions: Any) -> None:  # noqa: ANN401
-    """A step of some lanes, in the form `multidiscrete`: take an action, or start the next episode.
-
-    Args:
-        moves: The domain's functions.
-        arrays: All lanes.
-        ids: Numbers of the lanes.
-        actions: For each of them one, of shape (dimensions,).
-    """
-    plays, lanes, errands, outcomes = arrays.plays, arrays.lanes, arrays.errands, arrays.outcomes
-    seen, given, starts, firsts = arrays.seen, arrays.given, arrays.starts, arrays.firsts
-    store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
-    for number in range(len(ids)):
-        at = ids[number]
-        play = plays[at]
-        if rules.restarts and (play.terminated or play.truncated):
-            _draw(rules, play)
-            begin_play(play, play.task)
-            lanes[at], seen[at] = starts[play.task], firsts[play.task]
-        else:
-            errand = errands[play.slot]
-            _run_action(moves, table, rules, play, lanes[at], errand, store, work, seen[at], actions[number])
-        _conclude(play, outcomes[at])
-        given[at] = seen[at]
 
 
 @kernel

@@ -109,17 +109,19 @@ def test_a_step_before_the_first_reset(form, mode):
     envs = make(action_form=form, autoreset_mode=mode)
     before = state(envs)
     actions = np.zeros(envs.action_space.shape, int)
-    with pytest.raises(EpisodeEndedError, match="Call `reset` before `step`"):
+    with pytest.raises(EpisodeEndedError, match="Call `reset` first"):
         envs.step(actions)
-    with pytest.raises(EpisodeEndedError, match="Call `reset` before `step`"):
+    with pytest.raises(EpisodeEndedError, match="Call `reset` first"):
         envs.step_subset([1], actions[:1])
+    with pytest.raises(EpisodeEndedError, match="Call `reset` first"):
+        envs.sample_actions(np.random.default_rng(0))
     assert state(envs) == before
 
 
 def test_a_step_of_a_lane_that_was_left_out_of_the_first_reset():
     envs = make()
     envs.reset(seed=0, options={"reset_mask": np.array([True, False, True, True])})
-    with pytest.raises(EpisodeEndedError, match="Call `reset` before `step`"):
+    with pytest.raises(EpisodeEndedError, match="Call `reset` first"):
         envs.step(np.zeros(LANES, int))
     envs.step_subset([0, 2, 3], np.zeros(3, int))
 

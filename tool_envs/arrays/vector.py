@@ -72,7 +72,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
     * `pool_size`: see above.
     * `copy`: whether what `reset` and `step` give is the caller's own; with False the next call overwrites
       it, and it must not be written to.
-    * `threads`: how many threads share the lanes.
+    * `threads`: how many threads share the lanes; worth it from about ten thousand lanes on.
     * `words`: for controls, which should learn nothing: `blanked`, nothing that the user says is heard but
       who they are; `shuffled`, they say the words of the user of another task. Masks follow what is heard.
     * others: as of `ArrayEnv`, `render_mode` aside.
@@ -180,7 +180,12 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return self._stepper.seen[ACTION_MASK].astype(np.bool_)
 
     def sample_actions(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """An action for each lane that its mask allows, each choice with equal chances."""
+        """An action for each lane that its mask allows, each choice with equal chances.
+
+        Raises:
+            EpisodeEndedError: A lane has no episode yet.
+        """
+        self._require_started(self._stepper.every)
         return self._stepper.sample(rng)
 
     def step_subset(
@@ -376,7 +381,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     def _require_started(self, ids: Ids) -> None:
         if not self._stepper.have_all_begun and not self._stepper.have_begun(ids).all():
-            raise EpisodeEndedError("There is no episode yet. Call `reset` before `step`.")
+            raise EpisodeEndedError("There is no episode yet. Call `reset` first.")
 
     def _require_none_over(self, ids: Ids) -> None:
         over = self._stepper.is_over(ids)
