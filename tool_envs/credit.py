@@ -167,8 +167,9 @@ def group_advantages(
         One for each trajectory, in their order; None for one without a reward.
 
     Raises:
-        UsageError: The group mixes schemas, tasks, reference versions or sources of reward (the message names
-            the field and both values); a reward is no finite number; an argument is out of its range.
+        UsageError: The group mixes schemas, tasks, users, data, reference versions or sources of reward (the
+            message names the field and both values); a reward is no finite number; an argument is out of its
+            range.
         UnknownNameError: There is no such bin.
     """
     if not epsilon >= 0.0:
@@ -217,10 +218,12 @@ def _grader(trajectory: Trajectory) -> str:
 
 
 def _require_one_group(trajectories: Sequence[Trajectory], source: Source) -> None:
-    """Rewards are compared only where the same was asked for, under the same tools, by the same judge."""
+    """Rewards are compared only where the same was asked for, with the same tools, by the same judge."""
     fields: dict[str, Callable[[Trajectory], str | None]] = {
         "schema.sha256": lambda trajectory: trajectory.schema.sha256,
         "task.digest": lambda trajectory: trajectory.task.digest,
+        "simulator.digest": lambda trajectory: trajectory.simulator.digest,
+        "data.base_digest": lambda trajectory: trajectory.data.base_digest,
         "reference_policy": reference_version,
         "reward source": source,
     }
@@ -273,9 +276,10 @@ def step_values(
     """What each action of an episode was worth, estimated by forking the environment at each step.
 
     Before the first action and after every one the agent plays the episode to its end `rollouts` times (Monte
-    Carlo); the mean reward is the value V of that moment, and the advantage of an action is V(after) - V(before). Both
-    actions around a moment share its estimate, so the advantages of an episode add up to its reward less
-    V(start). When the episode is over, its reward is its value. Values are undiscounted terminal rewards.
+    Carlo); the mean reward is the value V of that moment, and the advantage of an action is V(after) less
+    V(before). Both actions around a moment share its estimate, so the advantages of an episode add up to its
+    reward less V(start). When the episode is over, its reward is its value. Values are undiscounted terminal
+    rewards.
 
     The forks start from snapshots and repeat nothing that was played. User and data are those of the episode,
     so what varies is what the agent chooses: one that makes no choices by its key needs one rollout (two, for
