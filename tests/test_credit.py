@@ -354,12 +354,11 @@ def shaky(env, _observation, key):
 
 @act
 def hostile(env, _observation, _key):
-    """Draws from all that can be drawn from, and starts another episode."""
+    """Draws from all that can be drawn from, forgets what was said, and starts another episode."""
     env.np_random.random()
     env.action_space.sample()
-    env.episode.options["user_turns"] = []
-    env.reset(seed=99)
     env.episode.history.clear()
+    env.reset(seed=99)
     while True:
         yield say("Goodbye.")
 
