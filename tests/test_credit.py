@@ -36,7 +36,8 @@ from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.trajectory import Trajectory, record_episode
 from tool_envs.trajectory.record import AssistantMessage, PolicyRun
 
-DESK, RETAIL, BOOKING = toy_domain.ENV_ID, "tool_envs/Retail-v0", "tool_envs/Booking-v0"
+DESK, TAU = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
+RETAIL, BOOKING = "tool_envs/Retail-v0", "tool_envs/Booking-v0"
 ORACLE = load_agent("oracle")
 
 rewards_of_steps = st.lists(st.floats(-1e6, 1e6), max_size=12)
@@ -246,7 +247,7 @@ def by_versions(*versions):
         msgspec.structs.replace(message, policy_version=runs)
         if isinstance(message, AssistantMessage)
         else message
-        for message in base_record().messages[:2]
+        for message in base_record().messages
     )
     return changed(messages=tuple(messages))
 
@@ -363,10 +364,12 @@ def hostile(env, _observation, _key):
         yield say("Goodbye.")
 
 
+OTHERS = [load_agent(name) for name in ("random", "guess", "silent", "transfer")]
 AGENTS = {
-    DESK: [coin, hostile, *map(load_agent, ("random", "silent", "transfer"))],
-    RETAIL: [ORACLE, shaky, hostile, *map(load_agent, ("random", "guess"))],
-    BOOKING: [ORACLE, shaky, hostile, *map(load_agent, ("random", "guess"))],
+    DESK: [coin, *OTHERS],
+    TAU: [coin, *OTHERS],
+    RETAIL: [shaky, ORACLE, *OTHERS],
+    BOOKING: [shaky, ORACLE, *OTHERS],
 }
 
 
@@ -400,7 +403,7 @@ def acted(env, agent, key, most=8):
 
 # --- Steps: laws
 
-env_ids = st.sampled_from([DESK, RETAIL, BOOKING])
+env_ids = st.sampled_from(list(AGENTS))
 seeds = st.integers(0, 2**53 - 1)
 
 
@@ -421,7 +424,7 @@ def state_of(env):
 @settings(max_examples=30)
 def test_an_environment_is_never_changed(env_id, seed, data):
     env = begin(env_id, seed)
-    agent = data.draw(st.sampled_from(AGENTS[env_id]))
+    agent = data.draw(st.sampled_from([hostile, *AGENTS[env_id]]))
     for action in acted(env, load_agent("random"), seed + 1, most=data.draw(st.integers(0, 3))):
         env.step(action)
     actions = acted(env, load_agent("random"), seed, most=3)
@@ -446,7 +449,7 @@ def replayed(env_id, seed, actions, agent, key):
 @given(env_ids, seeds, st.data())
 @settings(max_examples=20)
 def test_a_fork_gives_what_a_replay_from_the_start_gives(env_id, seed, data):
-    agent = data.draw(st.sampled_from([agent for agent in AGENTS[env_id] if agent is not hostile]))
+    agent = data.draw(st.sampled_from(AGENTS[env_id]))
     actions = acted(begin(env_id, seed), agent, seed, most=4)
 
     values = step_values(begin(env_id, seed), actions, agent, rollouts=3, seed=seed)
@@ -461,7 +464,7 @@ def test_a_fork_gives_what_a_replay_from_the_start_gives(env_id, seed, data):
 @given(env_ids, seeds)
 @settings(max_examples=15)
 def test_equal_seeds_give_equal_values(env_id, seed):
-    agent = coin if env_id == DESK else shaky
+    agent = AGENTS[env_id][0]
     actions = acted(begin(env_id, seed), agent, seed, most=3)
 
     first = step_values(begin(env_id, seed), actions, agent, rollouts=2, seed=seed)

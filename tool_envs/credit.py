@@ -47,7 +47,8 @@ class Advantage(msgspec.Struct, frozen=True, kw_only=True):
         step: The action that it belongs to, counted from 0; None: all of the trajectory.
         reward_bin: The bin of the ledger that the reward comes from.
         reward_source: What gave the reward: for `terminal` and `process` the digest of the grader.
-        policy_versions: The versions of the policy that wrote the trajectory or the step, in their order.
+        policy_versions: The versions of the policy that wrote the trajectory or the step, each once, in the
+            order in which they began to.
         reference_version: The version of the policy that KL is taken against; None: no KL.
     """
 
@@ -256,11 +257,11 @@ def _normalise(rewards: Sequence[float], epsilon: float) -> list[float]:
 
 
 def _policy_versions(messages: Iterable[object]) -> tuple[str, ...]:
-    """The versions that wrote messages, each as often as it took over."""
+    """The versions that wrote messages, each once, in the order in which they began to."""
     runs: Iterable[PolicyRun] = itertools.chain.from_iterable(
         message.policy_version for message in messages if isinstance(message, AssistantMessage)
     )
-    return tuple(version for version, _ in itertools.groupby(run.version for run in runs))
+    return tuple(dict.fromkeys(run.version for run in runs))
 
 
 # --- Steps
@@ -288,7 +289,8 @@ def step_values(
     Source: Kazemnejad et al., VinePPO, 2024, arXiv 2410.01679.
 
     Args:
-        env: A `ToolEnv`, wrapped or not. For actions, in the middle of the episode that they go on with.
+        env: A `ToolEnv`, wrapped or not. For a record, made as it says; for actions, in the running episode
+            that they go on with.
         played: A record of an episode of this environment, or actions as given to `step`.
         agent: Plays the completions. It has to go on from any moment, as the oracle does or a model that
             reads the conversation; one with a plan (`gold`) would begin it anew.
