@@ -184,7 +184,7 @@ def _play(view: ArrayEnv, actions: list[Any]) -> float:
     for number, action in enumerate(actions):
         if over:
             raise UsageError(
-                f"The episode is over after {number} of these {count} actions. Give its own alone."
+                f"The episode is over after {number} of the {count} actions. Give its own alone."
             )
         try:
             _, reward, terminated, truncated, _ = view.step(action)
@@ -192,9 +192,7 @@ def _play(view: ArrayEnv, actions: list[Any]) -> float:
             raise UsageError(f"actions[{number}] of {count}: {problem}") from None
         over = terminated or truncated
     if not over:
-        raise UsageError(
-            f"The {count} actions end before the episode does. Only a whole one can be recorded."
-        )
+        raise UsageError(f"The {count} actions end before the episode does. Give those of a whole one.")
     return reward
 
 
