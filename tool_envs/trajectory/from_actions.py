@@ -199,6 +199,7 @@ def _play(view: ArrayEnv, actions: list[Any]) -> float:
 def _truncated(env: ToolEnv, seed: int) -> gymnasium.Env[Any, Any]:
     """The unfinished episode of a JSON view, with a limit of actions that is met with its last one."""
     episode, spec = env.episode, env.spec
+    assert spec is not None  # noqa: S101 - for the type checker: `ArrayEnv` makes its JSON view by an id
     actions = [message.action for message in episode.history if message.role == "assistant"]
     if not actions:
         raise UsageError("No action was carried out before the choices ran out: there is nothing to record.")
