@@ -348,6 +348,21 @@ def test_whole_episodes_alone_are_cut_out_wherever_the_steps_begin_and_end(reset
     assert [each.reward for each in found] == [starts[k] + lengths[k] - 1 for k in whole]
 
 
+@pytest.mark.parametrize("reset_step", [0, 1])
+@given(lengths=st.lists(st.integers(1, 5), min_size=1, max_size=6), data=st.data())
+def test_an_episode_that_lacks_a_step_is_left_out_and_no_other_is(reset_step, lengths, data):
+    rows = steps_of(*lengths, reset_step=reset_step)
+    gone = data.draw(st.integers(0, len(rows[0]) - 1))
+    owner = int(rows[0][gone, 0])  # -1: a step with which the lane reset itself
+
+    found = list(episodes_of(*(np.delete(each, gone, axis=0) for each in rows)))
+
+    assert [each.task_index for each in found] == [k for k in range(len(lengths)) if k != owner]
+    assert [each.actions.tolist() for each in found] == [
+        [k] * lengths[k] for k in range(len(lengths)) if k != owner
+    ]
+
+
 def test_an_episode_that_a_reset_cut_off_is_left_out():
     actions = np.arange(5)[:, None]
     ended = np.array([False, False, False, False, True])[:, None]

@@ -50,7 +50,7 @@ def episodes_of(
     """Cut the whole episodes out of the steps of a vectorized array view, in the order in which they end.
 
     An episode begins where the infos before an action count 0 choices. So this serves every autoreset mode;
-    an episode whose beginning or end is not among the steps, or that a reset cut off, is left out.
+    an episode of which a step is missing, or that a reset cut off, is left out.
 
     Args:
         actions: What `step` was given; of shape (steps, lanes), in the form `multidiscrete` (steps, lanes,
@@ -80,10 +80,11 @@ def _cut(
     task_index: npt.NDArray[Any],
     choices: npt.NDArray[Any],
 ) -> Iterator[LaneEpisode]:
-    steps = np.arange(len(ended))[:, None]
-    first = np.maximum.accumulate(np.where(choices == 0, steps, -1), axis=0)
-    # The step with which a lane resets itself has the count of the episode before, and no end.
-    whole = ended.astype(np.bool_) & (first >= 0) & (choices == steps - first)
+    steps, over = np.arange(len(ended))[:, None], ended.astype(np.bool_)
+    first = _latest(choices == 0, steps)
+    # Where steps are missing, the count of choices is another, or an end lies between.
+    ended_before = np.vstack([np.full_like(first[:1], -1), _latest(over, steps)[:-1]])
+    whole = over & (first > ended_before) & (choices == steps - first)
     for last, lane in np.argwhere(whole).tolist():
         start = int(first[last, lane])
         yield LaneEpisode(
@@ -93,6 +94,11 @@ def _cut(
             actions=actions[start : last + 1, lane].copy(),
             reward=float(rewards[last, lane]),
         )
+
+
+def _latest(marked: npt.NDArray[np.bool_], steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """For each step and lane the latest step up to it that is marked; -1: none is."""
+    return np.maximum.accumulate(np.where(marked, steps, -1), axis=0)
 
 
 def from_actions(
