@@ -218,7 +218,7 @@ def test_a_fortunate_episode_becomes_a_conversation_that_earned_its_reward():
     assert all(message.trainable and message.policy_version[0].version == "v1" for message in policy)
     assert all(message.content or message.tool_calls for message in policy)
     assert {call.name for message in policy for call in message.tool_calls}
-    assert rebuilt(actions=fortunate()[2].actions.tolist(), reward=np.float64(1)) == rebuilt()
+    assert rebuilt(actions=fortunate()[2].actions.tolist(), reward=np.float64(1)) == rebuilt(seed=np.int64(5))
 
 
 def test_the_seed_moves_the_words_of_the_user_alone():
@@ -307,6 +307,8 @@ def test_an_action_that_is_none_is_refused_by_its_place(wrong):
         ({"task_id": "retail/train/1/3"}, UnknownNameError, "Unknown task id"),
         ({"env_id": "tool_envs/RetailArrays-v0"}, UnknownNameError, r"RetailArray-v0"),
         ({"env_id": "tool_envs/Retail-v0"}, UsageError, "Retail-v0 is no array view"),
+        ({"seed": -1}, UsageError, "`seed` is an integer of at least 0, not -1"),
+        ({"seed": None}, UsageError, "`seed` is an integer"),
         ({"policy_version": ""}, UsageError, "`policy_version` is empty"),
         ({"reward": 0.0}, ReplayMismatchError, r"the lane had 0\.0, and its actions earn 1\.0 here"),
         ({"words": "blanked"}, UsageError, "words='blanked'"),

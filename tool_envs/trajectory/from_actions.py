@@ -1,6 +1,5 @@
 """Episodes of the array view as records: what an agent chose among arrays, as messages and tool calls."""
 
-import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -146,12 +145,14 @@ def from_actions(
         ReplayMismatchError: The schema here has another digest, or the episode another reward.
         UnknownNameError: There is no such environment or task.
         UsageError: The environment is no array view; an action is out of range; the actions end before the
-            episode does, or go on after it; none was carried out, so that the JSON view has no episode; or
-            the policy version is empty.
+            episode does, or go on after it; none was carried out, so that the JSON view has no episode;
+            the policy version is empty; or the seed is no such integer.
     """
     if not policy_version:
         raise UsageError("`policy_version` is empty. Say which version of the policy chose the actions.")
-    view, seed = _make_view(env_id, kwargs), operator.index(seed)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise UsageError(f"`seed` is an integer of at least 0, not {seed!r:.40}.")
+    view, seed = _make_view(env_id, kwargs), int(seed)
     schema = view.json_env.schema
     if schema.sha256 != schema_sha256:
         raise ReplayMismatchError(
