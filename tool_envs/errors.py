@@ -85,5 +85,9 @@ class ReplayMismatchError(ToolEnvsError):
     """Raised when a replayed trajectory meets another observation, reward or digest than it recorded."""
 
 
+class MaskProofError(ToolEnvsError):
+    """Raised when sequences of tokens are not what their record says was sampled, or the mask is not on it."""
+
+
 class InfrastructureError(ToolEnvsError):
     """Raised when something outside the episode failed; the episode has no reward and counts nowhere."""

@@ -1,9 +1,11 @@
 """How an episode becomes a record."""
 
 import json
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import gymnasium
+import msgspec
 
 from tool_envs.env import ToolEnv, unwrap
 from tool_envs.episode import Episode
@@ -12,35 +14,84 @@ from tool_envs.messages import Json, Message
 from tool_envs.trajectory.record import (
     AgentRef,
     AssistantMessage,
+    Author,
     Call,
     DataRef,
     EnvRef,
+    Override,
     PolicyRun,
+    PolicyVersion,
     RecordedMessage,
+    Sampling,
     SchemaRef,
     SimulatorRef,
     TaskRef,
+    Tokens,
     ToolMessage,
     Trajectory,
     UserMessage,
 )
 
 
+_T = TypeVar("_T")
+
+
+class PolicySetting(msgspec.Struct, frozen=True, kw_only=True):
+    """What an update of the policy needs to know of a whole episode: see the fields of `Trajectory`.
+
+    None has a default: whoever records a policy that samples says so, and what its KL is taken against.
+    """
+
+    reference_policy: str | None
+    sampling: Sampling | None
+    tokenizer: str | None
+    chat_template: str | None
+
+
+SCRIPTED = PolicySetting(reference_policy=None, sampling=None, tokenizer=None, chat_template=None)
+"""Of policies that neither sample nor are trained against another one."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """What the environment does not know of one of the agent's messages: see `AssistantMessage`."""
+
+    policy_version: tuple[PolicyRun, ...]
+    tokens: Tokens | None = None
+    author: Author = "policy"
+    trainable: bool = True
+    override: Override | None = None
+
+
 def record_episode(
-    env: gymnasium.Env[Any, Any], agent_name: str, agent_version: str, seed: int
+    env: gymnasium.Env[Any, Any],
+    agent_name: str,
+    agent_version: str,
+    seed: int,
+    *,
+    setting: PolicySetting = SCRIPTED,
+    policy_versions: Sequence[PolicyVersion] | None = None,
+    turns: Sequence[Turn] | None = None,
 ) -> Trajectory:
     """The record of an environment's finished episode.
+
+    Nothing of an episode that failed for its infrastructure is trainable, whatever `turns` say.
 
     Args:
         env: The environment, made by `gymnasium.make`; it still holds the episode.
         agent_name: Who acted.
-        agent_version: The version of the policy that wrote all of the agent's messages.
+        agent_version: The version of the policy under which the episode began.
         seed: The seed that `reset` was given for this episode.
+        setting: How the policy sampled.
+        policy_versions: All versions under which the episode ran, oldest first; None: `agent_version` alone,
+            under the number 0.
+        turns: For each message of the agent, in order, who wrote it and what was sampled; None:
+            `agent_version` wrote them all.
 
     Raises:
-        UsageError: The episode still runs, the policy version is empty, or a record could not be replayed:
-            the episode did not begin with a seeded `reset`, the environment was not made by `gymnasium.make`,
-            or arguments or options are no JSON values.
+        UsageError: The episode still runs, the policy version is empty, `setting`, `policy_versions` or
+            `turns` do not fit the episode or break a law of records, or a record could not be replayed: the
+            episode did not begin with a seeded `reset`, the environment was not made by `gymnasium.make`, or
+            arguments or options are no JSON values.
     """
     inner = unwrap(env)
     episode = inner.episode
@@ -50,18 +101,45 @@ def record_episode(
         raise UsageError("Only an episode that began with `reset(seed=...)` can be replayed from a record.")
     if not agent_version:
         raise UsageError("`agent_version` is empty. Say which version of the policy acted.")
-    trainable = episode.outcome.status != "infrastructure"
+    versions = policy_versions or [PolicyVersion(version=agent_version, number=0)]
     return Trajectory(
         **describe_setting(inner),
+        **msgspec.structs.asdict(_check("setting", setting, PolicySetting)),
         env=_refer_to_env(inner),
         seed=seed,
         options=_name_task(episode),
         data=DataRef(base_digest=inner.domain.base.digest, final_digest=inner.data_digest()),
         agent=AgentRef(name=agent_name, version=agent_version),
-        messages=tuple(record_message(message, agent_version, trainable) for message in episode.history),
+        policy_versions=_check("policy_versions", versions, tuple[PolicyVersion, ...]),
+        messages=tuple(_record_messages(episode, agent_version, turns)),
         outcome=episode.outcome,
         costs={"agent": 0.0, "user": 0.0},
     )
+
+
+def _record_messages(
+    episode: Episode, agent_version: str, turns: Sequence[Turn] | None
+) -> Iterator[RecordedMessage]:
+    written = sum(message.role == "assistant" for message in episode.history)
+    if turns is None:
+        turns = [Turn(policy_version=(PolicyRun(version=agent_version),))] * written
+    if len(turns) != written:
+        raise UsageError(
+            f"`turns`: expected one for each of the agent's {written} messages, not {len(turns)}."
+        )
+    if episode.outcome is not None and episode.outcome.status == "infrastructure":
+        turns = [msgspec.structs.replace(turn, trainable=False) for turn in turns]
+    rest = iter(_check("turns", turns, tuple[Turn, ...]))
+    for message in episode.history:
+        yield record_message(message, next(rest) if message.role == "assistant" else None)
+
+
+def _check(what: str, value: object, form: type[_T]) -> _T:
+    """The value in exactly the form that it is declared with, which Python does not see to."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(value), form)
+    except (msgspec.ValidationError, TypeError) as problem:
+        raise UsageError(f"`{what}`: {problem}.") from None
 
 
 def describe_setting(env: ToolEnv) -> dict[str, Any]:
@@ -77,13 +155,13 @@ def describe_setting(env: ToolEnv) -> dict[str, Any]:
     }
 
 
-def record_message(message: Message, policy_version: str, trainable: bool) -> RecordedMessage:
+def record_message(message: Message, turn: Turn | None = None) -> RecordedMessage:
     """One message for the record.
 
     Args:
         message: The message.
-        policy_version: Which version of the policy wrote it, if the policy did.
-        trainable: Whether it may be trained on, if the policy wrote it.
+        turn: What is known of it beside, if it is the agent's; None: nothing, so that nobody knows the
+            version, and it is not trainable.
     """
     name, content, call_id = message.name, message.content, message.tool_call_id
     if message.role == "user":
@@ -92,15 +170,23 @@ def record_message(message: Message, policy_version: str, trainable: bool) -> Re
         return ToolMessage(
             name=name, content=content, code=message.code, tool_call_id=call_id, trainable=False
         )
+    turn = turn or _UNKNOWN
     return AssistantMessage(
         content=content,
         tool_calls=tuple(Call(name=c.name, arguments=c.arguments, id=c.id) for c in message.tool_calls),
         aside=message.aside,
         thought=message.thought,
         action=message.action,
-        trainable=trainable,
-        policy_version=(PolicyRun(version=policy_version),),
+        author=turn.author,
+        trainable=turn.trainable,
+        override=turn.override,
+        policy_version=turn.policy_version,
+        tokens=turn.tokens,
     )
+
+
+# For comparing only: an empty version is no version, and a record with it is refused.
+_UNKNOWN = Turn(policy_version=(PolicyRun(version=""),), trainable=False)
 
 
 def _refer_to_env(env: ToolEnv) -> EnvRef:

@@ -1,18 +1,32 @@
-"""The record of one episode, at the level of messages."""
+"""The record of one episode, at the level of messages and down to the sampled token."""
 
 import functools
+import itertools
 import json
+import math
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 import jsonschema_rs
 import msgspec
+from msgspec import Meta
 
-from tool_envs.errors import DataFileError
+from tool_envs.errors import DataFileError, UsageError
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
 from tool_envs.schema.files import shipped_files
+from tool_envs.trajectory.upgrades import STEPS
 
-FORMAT_VERSION = "1.0.0"
+FORMAT_VERSION = "2.0.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
+
+Author = Literal["policy", "human", "imported"]
+"""Who wrote a message on the agent's side; scripted agents are policies too."""
+
+_Name = Annotated[str, Meta(min_length=1)]
+_Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+_Count = Annotated[int, Meta(ge=0)]
+_Int32 = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,32 +36,32 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EnvRef(_Part, frozen=True):
     """How to make the environment again; the version is the N of `Name-vN`."""
 
-    id: str
-    version: int | None
+    id: _Name
+    version: _Count | None
     kwargs: dict[str, Json]
 
 
 class SchemaRef(_Part, frozen=True):
     """The tools, and whose descriptions of them the agent saw."""
 
-    domain: str
-    version: str
-    sha256: str
-    interface: str
+    domain: _Name
+    version: _Name
+    sha256: _Sha256
+    interface: Literal["ours", "upstream"]
 
 
 class TaskRef(_Part, frozen=True):
     """The task, without what solves it."""
 
     id: str
-    digest: str
+    digest: _Sha256
 
 
 class SimulatorRef(_Part, frozen=True):
     """The simulated user."""
 
-    name: str
-    version: str
+    name: _Name
+    version: _Name
     digest: str
 
 
@@ -59,17 +73,76 @@ class DataRef(_Part, frozen=True):
 
 
 class AgentRef(_Part, frozen=True):
-    """Who acted."""
+    """Who acted, and the version under which the episode began: the first of `policy_versions`."""
 
-    name: str
-    version: str
+    name: _Name
+    version: _Name
+
+
+class PolicyVersion(_Part, frozen=True):
+    """A version of the policy, and its place in the order of versions.
+
+    Attributes:
+        version: What it is called: a checkpoint, say, or the digest of a scripted agent's source.
+        number: The trainer's count of published versions, which goes up with each; 0 for a policy that is
+            not trained. It fits into 32 bits.
+    """
+
+    version: _Name
+    number: _Int32
+
+
+class Sampling(_Part, frozen=True):
+    """How tokens were drawn.
+
+    Attributes:
+        temperature: 0: always the most probable token.
+        top_p: Share of the probability that was sampled from, in (0, 1].
+        seed: The seed that the model's server was given; None: none.
+        stop: Texts that end a message.
+    """
+
+    temperature: Annotated[float, Meta(ge=0)]
+    top_p: Annotated[float, Meta(gt=0, le=1)]
+    seed: int | None
+    stop: tuple[str, ...]
 
 
 class PolicyRun(_Part, frozen=True):
     """What one version of the policy wrote: a number of sampled tokens; None: all of it, not counted."""
 
-    version: str
-    count: int | None = None
+    version: _Name
+    count: _Count | None = None
+
+
+class Override(_Part, frozen=True):
+    """Who lets text be trained on that the policy did not write, and why."""
+
+    who: _Name
+    why: _Name
+
+
+class Tokens(_Part, frozen=True):
+    """One turn of the policy in tokens, never tokenised again.
+
+    Attributes:
+        prompt_token_ids: All that the model was given, as it was sent.
+        token_ids: What was sampled, the token that ended it included, if one did.
+        logprobs: Natural logarithm of the probability of each of them, as the sampler gave it.
+
+    Raises:
+        UsageError: There are not as many logprobs as sampled tokens, or one is infinite or NaN.
+    """
+
+    prompt_token_ids: Annotated[tuple[_Int32, ...], Meta(min_length=1)]
+    token_ids: tuple[_Int32, ...]
+    logprobs: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.token_ids) != len(self.logprobs):
+            raise UsageError(f"{len(self.token_ids)} sampled tokens, but {len(self.logprobs)} logprobs")
+        if not all(map(math.isfinite, self.logprobs)):
+            raise UsageError("a logprob is infinite or NaN")
 
 
 class Call(_Part, frozen=True):
@@ -83,10 +156,13 @@ class Call(_Part, frozen=True):
 class UserMessage(_Part, frozen=True, tag_field="role", tag="user"):
     """What the user said. See `tool_envs.messages.Message`."""
 
-    name: str
+    name: Literal["user"]
     content: str
     tool_call_id: str
     trainable: bool
+
+    def __post_init__(self) -> None:
+        _refuse_observation(self.trainable)
 
 
 class ToolMessage(_Part, frozen=True, tag_field="role", tag="tool"):
@@ -98,6 +174,9 @@ class ToolMessage(_Part, frozen=True, tag_field="role", tag="tool"):
     tool_call_id: str
     trainable: bool
 
+    def __post_init__(self) -> None:
+        _refuse_observation(self.trainable)
+
 
 class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
     """What the agent did. See `tool_envs.messages.Message`.
@@ -108,8 +187,15 @@ class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
         aside: Text beside a call.
         thought: What stood in `<think>`.
         action: What was given to `step`, exactly.
-        trainable: Whether it may be trained on.
-        policy_version: Which versions of the policy wrote it; at least one.
+        author: Who wrote it.
+        trainable: Whether it may be trained on: what the policy wrote, and other text by an override.
+        override: Who lets other text be trained on, and why; None for what the policy wrote.
+        policy_version: Which versions of the policy wrote it, as runs of sampled tokens: at least one, several
+            where generation was interrupted and resumed; empty for what the policy did not write.
+        tokens: What was sent and sampled; None: not known. The runs add up to the sampled tokens.
+
+    Raises:
+        UsageError: The fields contradict each other; says how.
     """
 
     content: str
@@ -117,8 +203,17 @@ class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
     aside: str
     thought: str
     action: Json
+    author: Author
     trainable: bool
+    override: Override | None
     policy_version: tuple[PolicyRun, ...]
+    tokens: Tokens | None
+
+    def __post_init__(self) -> None:
+        for problem in _author_problems(self):
+            raise UsageError(problem)
+        for problem in _run_problems(self):
+            raise UsageError(problem)
 
 
 RecordedMessage = UserMessage | ToolMessage | AssistantMessage
@@ -129,6 +224,10 @@ class Trajectory(_Part, frozen=True, kw_only=True):
 
     Never holds the answer key: of the task only its id and digest. An episode that failed for its
     infrastructure has no reward, and no message of it is trainable.
+
+    Versions of the policy never go backwards: along the messages, and along the runs of each, their numbers
+    in `policy_versions` do not go down, and within a message they go up. Each version that wrote something
+    stands in that list.
 
     Attributes:
         format_version: The version of this form.
@@ -142,13 +241,21 @@ class Trajectory(_Part, frozen=True, kw_only=True):
         seed: The seed of `reset`.
         options: The options of `reset`; they name the task by its id.
         agent: Who acted.
+        policy_versions: The versions of the policy under which the episode ran, oldest first.
+        reference_policy: The version that the KL divergence is taken against; None: there is no such term.
+        sampling: How tokens were drawn; None: the policy does not sample.
+        tokenizer: Sha256 of the tokenizer; None where there are no tokens.
+        chat_template: Sha256 of the chat template; None where there are no tokens.
         messages: The conversation.
         outcome: How it ended.
         filter_verdict: What a filter for fine-tuning said, which is not a reward; None: none was asked.
         costs: US dollars paid for the models of `agent` and `user`.
+
+    Raises:
+        UsageError: The fields contradict each other; says how.
     """
 
-    format_version: str = FORMAT_VERSION
+    format_version: Literal["2.0.0"] = FORMAT_VERSION
     env: EnvRef
     schema: SchemaRef
     task: TaskRef
@@ -156,13 +263,23 @@ class Trajectory(_Part, frozen=True, kw_only=True):
     simulator: SimulatorRef
     grader_digest: str
     data: DataRef
-    seed: int
+    seed: _Count
     options: dict[str, Json]
     agent: AgentRef
+    policy_versions: Annotated[tuple[PolicyVersion, ...], Meta(min_length=1)]
+    reference_policy: _Name | None
+    sampling: Sampling | None
+    tokenizer: _Sha256 | None
+    chat_template: _Sha256 | None
     messages: tuple[RecordedMessage, ...]
     outcome: Outcome
     filter_verdict: None = None
-    costs: dict[str, float]
+    costs: dict[str, Annotated[float, Meta(ge=0)]]
+
+    def __post_init__(self) -> None:
+        for law in _LAWS:
+            for problem in law(self):
+                raise UsageError(problem)
 
     def to_json(self) -> dict[str, Json]:
         """The record as a JSON object."""
@@ -187,22 +304,122 @@ class Trajectory(_Part, frozen=True, kw_only=True):
             line: In which line.
 
         Raises:
-            DataFileError: It is of an unknown format version, or not of the form of that version: a policy
-                version is missing, say.
+            DataFileError: It is of an unknown format version, not of the form of its version, or breaks a law
+                of records: a policy version is missing, say, or goes backwards.
         """
         version = value.get("format_version") if isinstance(value, dict) else None
-        if version != FORMAT_VERSION:
-            raise DataFileError(
-                path, f"expected format_version {FORMAT_VERSION!r}, not {version!r:.40}", line
-            )
-        for problem in _validator().iter_errors(value):
-            where = "/".join(map(str, problem.instance_path)) or "the record"
-            raise DataFileError(path, f"{where}: {problem.message:.300}", line)
-        return msgspec.convert(value, cls)
+        if version != FORMAT_VERSION and version not in STEPS:
+            known = " or ".join(map(repr, [*STEPS, FORMAT_VERSION]))
+            raise DataFileError(path, f"expected format_version {known}, not {version!r:.40}", line)
+        _check_form(value, version, path, line)
+        while version in STEPS:
+            version, upgrade = STEPS[version]
+            value = upgrade(value)
+            _check_form(value, version, path, line)
+        try:
+            return msgspec.convert(value, cls)
+        except msgspec.ValidationError as problem:
+            raise DataFileError(path, str(problem), line) from None
+
+
+def _check_form(value: Json, version: str, path: str, line: int | None) -> None:
+    for problem in _validator(version).iter_errors(value):
+        where = "/".join(map(str, problem.instance_path)) or "the record"
+        raise DataFileError(path, f"{where}: {problem.message:.300}", line)
 
 
 @functools.cache
-def _validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(
-        shipped_files().read_released(f"meta/trajectory/{FORMAT_VERSION}")
-    )
+def _validator(version: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(shipped_files().read_released(f"meta/trajectory/{version}"))
+
+
+# --- Laws of one message
+
+
+def _refuse_observation(trainable: bool) -> None:
+    if trainable:
+        raise UsageError("an observation, which the policy did not write, is never trainable")
+
+
+def _author_problems(message: AssistantMessage) -> Iterator[str]:
+    if message.author == "policy":
+        if not message.policy_version:
+            yield "the policy wrote it, but its policy version is missing"
+        if message.override is not None:
+            yield "the policy wrote it, so there is nothing to override"
+        return
+    if message.policy_version or message.tokens is not None:
+        yield f"its author is {message.author!r}, but it has versions or tokens of the policy"
+    if message.trainable and message.override is None:
+        yield f"its author is {message.author!r}: without an override that says who and why, not trainable"
+
+
+def _run_problems(message: AssistantMessage) -> Iterator[str]:
+    counts = [run.count for run in message.policy_version]
+    if len(counts) > 1 and not all(counts):
+        yield "it was interrupted, but the number of tokens of a run is missing or 0"
+    if message.tokens is None:
+        return
+    sampled = len(message.tokens.token_ids)
+    if None in counts or sum(count or 0 for count in counts) != sampled:
+        yield f"the runs of its versions, {counts}, do not add up to its {sampled} sampled tokens"
+
+
+# --- Laws of a whole record
+
+
+def _version_problems(record: Trajectory) -> Iterator[str]:
+    listed = record.policy_versions
+    if len({version.version for version in listed}) < len(listed):
+        yield "policy_versions: a version stands there twice"
+    if any(old.number >= new.number for old, new in itertools.pairwise(listed)):
+        yield "policy_versions: the numbers do not go up"
+    if record.agent.version not in [version.version for version in listed[:1]]:
+        yield f"agent: its version {record.agent.version!r} is not the first of policy_versions"
+
+
+def _order_problems(record: Trajectory) -> Iterator[str]:
+    numbers = {version.version: version.number for version in record.policy_versions}
+    last = PolicyVersion(record.agent.version, -1)
+    for index, message in assistant_messages(record):
+        for place, run in enumerate(message.policy_version):
+            number = numbers.get(run.version)
+            if number is None:
+                yield f"message {index}: the version {run.version!r} is not in policy_versions"
+                return
+            if number < last.number:
+                yield f"message {index}: its version goes backwards, from {last.version!r} to {run.version!r}"
+            if place and number == last.number:
+                yield f"message {index}: two runs of {run.version!r} in a row are one"
+            last = PolicyVersion(run.version, number)
+
+
+def _setting_problems(record: Trajectory) -> Iterator[str]:
+    setting = (record.sampling, record.tokenizer, record.chat_template)
+    if None in setting and any(message.tokens for _, message in assistant_messages(record)):
+        yield "there are tokens, but sampling, tokenizer or chat_template is null"
+    if not isinstance(record.options.get("task_id"), str):
+        yield "options: they do not name the task by its id"
+    if record.costs.keys() != {"agent", "user"}:
+        yield f"costs: expected those of agent and user, not of {sorted(record.costs)}"
+
+
+def _failure_problems(record: Trajectory) -> Iterator[str]:
+    outcome = record.outcome
+    if outcome.status != "infrastructure":
+        return
+    if outcome.reward is not None or outcome.ledger.terminal is not None:
+        yield "outcome: the infrastructure failed, so there is no reward"
+    for index, message in enumerate(record.messages):
+        if message.trainable:
+            yield f"message {index}: the infrastructure failed, so nothing is trainable"
+
+
+_LAWS = (_version_problems, _order_problems, _setting_problems, _failure_problems)
+
+
+def assistant_messages(record: Trajectory) -> Iterator[tuple[int, AssistantMessage]]:
+    """The agent's messages, each with its index in `messages`."""
+    for index, message in enumerate(record.messages):
+        if isinstance(message, AssistantMessage):
+            yield index, message

@@ -74,7 +74,7 @@ def _compare_messages(recorded: tuple[RecordedMessage, ...], env: ToolEnv, start
     """Compare the environment's messages from `start` on; returns how many there are."""
     history = env.episode.history
     for number in range(start, len(history)):
-        met = _comparable(record_message(history[number], policy_version="", trainable=False))
+        met = _comparable(record_message(history[number]))
         if number >= len(recorded):
             raise ReplayMismatchError(f"message {number}: not recorded, met {_cut(_text(met), 0)}")
         _compare_fields(f"message {number}", _comparable(recorded[number]), met)
@@ -93,8 +93,8 @@ def _compare_end(trajectory: Trajectory, env: ToolEnv, compared: int) -> None:
 def _comparable(message: RecordedMessage) -> dict[str, Json]:
     """A message without what the environment does not know."""
     value: dict[str, Json] = msgspec.to_builtins(message)
-    value.pop("policy_version", None)
-    del value["trainable"]
+    for name in ("author", "trainable", "override", "policy_version", "tokens"):
+        value.pop(name, None)
     return value
 
 
