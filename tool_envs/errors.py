@@ -86,7 +86,7 @@ class ReplayMismatchError(ToolEnvsError):
 
 
 class MaskProofError(ToolEnvsError):
-    """Raised when sequences of tokens are not what their record says was sampled, or the mask is not on it."""
+    """Raised when sequences of tokens or their loss mask are not what the record says was sampled."""
 
 
 class InfrastructureError(ToolEnvsError):

@@ -18,12 +18,14 @@ from tool_envs.trajectory.record import (
     Call,
     DataRef,
     EnvRef,
+    Name,
     Override,
     PolicyRun,
     PolicyVersion,
     RecordedMessage,
     Sampling,
     SchemaRef,
+    Sha256,
     SimulatorRef,
     TaskRef,
     Tokens,
@@ -31,7 +33,6 @@ from tool_envs.trajectory.record import (
     Trajectory,
     UserMessage,
 )
-
 
 _T = TypeVar("_T")
 
@@ -42,10 +43,10 @@ class PolicySetting(msgspec.Struct, frozen=True, kw_only=True):
     None has a default: whoever records a policy that samples says so, and what its KL is taken against.
     """
 
-    reference_policy: str | None
+    reference_policy: Name | None
     sampling: Sampling | None
-    tokenizer: str | None
-    chat_template: str | None
+    tokenizer: Sha256 | None
+    chat_template: Sha256 | None
 
 
 SCRIPTED = PolicySetting(reference_policy=None, sampling=None, tokenizer=None, chat_template=None)

@@ -5,7 +5,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import jsonschema_rs
 import msgspec
@@ -17,14 +17,14 @@ from tool_envs.reward import Outcome
 from tool_envs.schema.files import shipped_files
 from tool_envs.trajectory.upgrades import STEPS
 
-FORMAT_VERSION = "2.0.0"
+FORMAT_VERSION: Final = "2.0.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
 
 Author = Literal["policy", "human", "imported"]
 """Who wrote a message on the agent's side; scripted agents are policies too."""
 
-_Name = Annotated[str, Meta(min_length=1)]
-_Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+Name = Annotated[str, Meta(min_length=1)]
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 _Count = Annotated[int, Meta(ge=0)]
 _Int32 = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
@@ -36,7 +36,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EnvRef(_Part, frozen=True):
     """How to make the environment again; the version is the N of `Name-vN`."""
 
-    id: _Name
+    id: Name
     version: _Count | None
     kwargs: dict[str, Json]
 
@@ -44,9 +44,9 @@ class EnvRef(_Part, frozen=True):
 class SchemaRef(_Part, frozen=True):
     """The tools, and whose descriptions of them the agent saw."""
 
-    domain: _Name
-    version: _Name
-    sha256: _Sha256
+    domain: Name
+    version: Name
+    sha256: Sha256
     interface: Literal["ours", "upstream"]
 
 
@@ -54,14 +54,14 @@ class TaskRef(_Part, frozen=True):
     """The task, without what solves it."""
 
     id: str
-    digest: _Sha256
+    digest: Sha256
 
 
 class SimulatorRef(_Part, frozen=True):
     """The simulated user."""
 
-    name: _Name
-    version: _Name
+    name: Name
+    version: Name
     digest: str
 
 
@@ -75,8 +75,8 @@ class DataRef(_Part, frozen=True):
 class AgentRef(_Part, frozen=True):
     """Who acted, and the version under which the episode began: the first of `policy_versions`."""
 
-    name: _Name
-    version: _Name
+    name: Name
+    version: Name
 
 
 class PolicyVersion(_Part, frozen=True):
@@ -88,7 +88,7 @@ class PolicyVersion(_Part, frozen=True):
             not trained. It fits into 32 bits.
     """
 
-    version: _Name
+    version: Name
     number: _Int32
 
 
@@ -111,15 +111,15 @@ class Sampling(_Part, frozen=True):
 class PolicyRun(_Part, frozen=True):
     """What one version of the policy wrote: a number of sampled tokens; None: all of it, not counted."""
 
-    version: _Name
+    version: Name
     count: _Count | None = None
 
 
 class Override(_Part, frozen=True):
     """Who lets text be trained on that the policy did not write, and why."""
 
-    who: _Name
-    why: _Name
+    who: Name
+    why: Name
 
 
 class Tokens(_Part, frozen=True):
@@ -156,7 +156,7 @@ class Call(_Part, frozen=True):
 class UserMessage(_Part, frozen=True, tag_field="role", tag="user"):
     """What the user said. See `tool_envs.messages.Message`."""
 
-    name: Literal["user"]
+    name: Annotated[str, Meta(pattern=r"^user\Z")]
     content: str
     tool_call_id: str
     trainable: bool
@@ -190,8 +190,8 @@ class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
         author: Who wrote it.
         trainable: Whether it may be trained on: what the policy wrote, and other text by an override.
         override: Who lets other text be trained on, and why; None for what the policy wrote.
-        policy_version: Which versions of the policy wrote it, as runs of sampled tokens: at least one, several
-            where generation was interrupted and resumed; empty for what the policy did not write.
+        policy_version: Which versions of the policy wrote it, as runs of sampled tokens: at least one, and
+            several where generation was interrupted and resumed; empty for what the policy did not write.
         tokens: What was sent and sampled; None: not known. The runs add up to the sampled tokens.
 
     Raises:
@@ -267,10 +267,10 @@ class Trajectory(_Part, frozen=True, kw_only=True):
     options: dict[str, Json]
     agent: AgentRef
     policy_versions: Annotated[tuple[PolicyVersion, ...], Meta(min_length=1)]
-    reference_policy: _Name | None
+    reference_policy: Name | None
     sampling: Sampling | None
-    tokenizer: _Sha256 | None
-    chat_template: _Sha256 | None
+    tokenizer: Sha256 | None
+    chat_template: Sha256 | None
     messages: tuple[RecordedMessage, ...]
     outcome: Outcome
     filter_verdict: None = None
@@ -308,7 +308,7 @@ class Trajectory(_Part, frozen=True, kw_only=True):
                 of records: a policy version is missing, say, or goes backwards.
         """
         version = value.get("format_version") if isinstance(value, dict) else None
-        if version != FORMAT_VERSION and version not in STEPS:
+        if version not in [*STEPS, FORMAT_VERSION]:
             known = " or ".join(map(repr, [*STEPS, FORMAT_VERSION]))
             raise DataFileError(path, f"expected format_version {known}, not {version!r:.40}", line)
         _check_form(value, version, path, line)

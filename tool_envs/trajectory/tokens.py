@@ -43,14 +43,14 @@ def to_tokens(trajectory: Trajectory) -> list[TokenSequence]:
     """The sequences of a record, in the order in which they were sampled.
 
     A turn goes on with the sequence before it when its prompt begins with all of that sequence, prompt and
-    sampled tokens alike. Else, after a chat template that rewrites earlier turns, say, or a compacted context,
-    it begins a new one: a sequence holds only what the model saw before it sampled. An episode that failed
+    sampled tokens alike. Else it begins a new one: after a chat template that rewrites earlier turns, say, or
+    a compacted context. So a sequence holds only what the model saw before it sampled. An episode that failed
     for its infrastructure has no 1 in any mask, since no message of it is trainable.
 
     Raises:
         UsageError: A trainable message has no tokens, so that its mask cannot be known.
     """
-    names = {version.number: version.version for version in trajectory.policy_versions}
+    numbers = {version.version: version.number for version in trajectory.policy_versions}
     chains: list[_Chain] = []
     for index, message in assistant_messages(trajectory):
         if message.tokens is None:
@@ -59,8 +59,8 @@ def to_tokens(trajectory: Trajectory) -> list[TokenSequence]:
             continue
         if not (chains and chains[-1].begins(message.tokens.prompt_token_ids)):
             chains.append(_Chain())
-        chains[-1].extend(index, message, message.tokens, {name: number for number, name in names.items()})
-    return [chain.finish(names, trajectory.outcome.reward) for chain in chains]
+        chains[-1].extend(index, message, message.tokens, numbers)
+    return [chain.finish(numbers, trajectory.outcome.reward) for chain in chains]
 
 
 class _Chain:
@@ -89,14 +89,14 @@ class _Chain:
             self.versions += [numbers[run.version]] * (run.count or 0)
         self.messages.append(index)
 
-    def finish(self, names: dict[int, str], reward: float | None) -> TokenSequence:
+    def finish(self, numbers: dict[str, int], reward: float | None) -> TokenSequence:
         """The sequence."""
         return TokenSequence(
             input_ids=tuple(self.input_ids),
             loss_mask=tuple(self.loss_mask),
             logprobs=tuple(self.logprobs),
             versions=tuple(self.versions),
-            version_names={number: names[number] for number in sorted(set(self.versions) - {NOT_SAMPLED})},
+            version_names={number: name for name, number in numbers.items() if number in self.versions},
             messages=tuple(self.messages),
             reward=reward,
         )
@@ -105,11 +105,13 @@ class _Chain:
 def prove_sampled(trajectory: Trajectory, sequences: Sequence[TokenSequence]) -> None:
     """Prove of sequences, however they were made, that they are what a record says was sampled.
 
-    Proved is: the fields of a sequence have one length; each sampled message stands in one sequence, in order;
-    a sequence begins with each prompt of its messages as it was sent, followed by what was sampled, and ends
-    with the last; it goes on as long as the prompts do; the mask is 1 exactly on the sampled tokens of
-    trainable messages, and its sum is the number of their logprobs; logprobs and versions are those recorded
-    on sampled tokens, 0.0 and `NOT_SAMPLED` elsewhere; all have the reward of the episode.
+    * Each sampled message stands in one sequence, in order. A sequence begins with the prompt of each of its
+      messages as it was sent, followed by what was sampled, and ends with the last: a true chain of prefixes.
+      Where the next prompt goes on with it, it goes on.
+    * The mask is 1 exactly on the sampled tokens of trainable messages, and the masks' sum is the number of
+      their logprobs. Logprobs and versions are the recorded ones on sampled tokens; 0.0 and `NOT_SAMPLED`
+      elsewhere. All four fields have one length.
+    * All sequences have the reward of the episode.
 
     Args:
         trajectory: The record.
@@ -118,83 +120,80 @@ def prove_sampled(trajectory: Trajectory, sequences: Sequence[TokenSequence]) ->
     Raises:
         MaskProofError: Something of that is not so; names the first place.
     """
-    sampled = {index: m for index, m in assistant_messages(trajectory) if m.tokens is not None}
-    for index, message in assistant_messages(trajectory):
-        if message.trainable and message.tokens is None:
-            raise MaskProofError(f"message {index}: it is trainable, but the record has no tokens of it")
+    sampled = _sampled_messages(trajectory)
     if [index for sequence in sequences for index in sequence.messages] != list(sampled):
         raise MaskProofError(f"the sequences do not hold the messages {list(sampled)} once each, in order")
-    for number, sequence in enumerate(sequences):
-        for problem in _problems(trajectory, sequence, sampled):
-            raise MaskProofError(f"sequence {number}: {problem}")
-    for number in range(1, len(sequences)):
-        first = _tokens(sampled[sequences[number].messages[0]])
-        before = sequences[number - 1].input_ids
-        if first.prompt_token_ids[: len(before)] == before:
-            raise MaskProofError(f"sequence {number}: its prompt goes on with the one before it")
+    numbers = {version.version: version.number for version in trajectory.policy_versions}
+    for place, sequence in enumerate(sequences):
+        for problem in _sequence_problems(sequence, sampled, numbers):
+            raise MaskProofError(f"sequence {place}: {problem}")
+        if sequence.reward != trajectory.outcome.reward:
+            raise MaskProofError(f"sequence {place}: its reward {sequence.reward} is not the episode's")
+        before = sequences[place - 1].input_ids if place else None
+        if before is not None and _begins(sampled[sequence.messages[0]][1].prompt_token_ids, before):
+            raise MaskProofError(f"sequence {place}: its prompt goes on with the sequence before it")
     masked = sum(sum(sequence.loss_mask) for sequence in sequences)
-    logprobs = sum(len(_tokens(m).logprobs) for m in sampled.values() if m.trainable)
+    logprobs = sum(len(tokens.logprobs) for message, tokens in sampled.values() if message.trainable)
     if masked != logprobs:
         raise MaskProofError(f"the masks sum up to {masked}, but there are {logprobs} logprobs to train on")
 
 
-def _problems(
-    trajectory: Trajectory, sequence: TokenSequence, sampled: dict[int, AssistantMessage]
-) -> Iterator[str]:
-    size = len(sequence.input_ids)
-    columns = {
-        "loss_mask": sequence.loss_mask,
-        "logprobs": sequence.logprobs,
-        "versions": sequence.versions,
-    }
-    for name, column in columns.items():
-        if len(column) != size:
-            yield f"{name} has {len(column)} values for {size} tokens"
-            return
+_Sampled = dict[int, tuple[AssistantMessage, Tokens]]
+
+
+def _sampled_messages(trajectory: Trajectory) -> _Sampled:
+    found: _Sampled = {}
+    for index, message in assistant_messages(trajectory):
+        if message.tokens is not None:
+            found[index] = (message, message.tokens)
+        elif message.trainable:
+            raise MaskProofError(f"message {index}: it is trainable, but the record has no tokens of it")
+    return found
+
+
+def _begins(ids: tuple[int, ...], start: tuple[int, ...]) -> bool:
+    return ids[: len(start)] == start
+
+
+def _sequence_problems(sequence: TokenSequence, sampled: _Sampled, numbers: dict[str, int]) -> Iterator[str]:
+    columns = (sequence.loss_mask, sequence.logprobs, sequence.versions)
+    lengths = {len(sequence.input_ids), *map(len, columns)}
+    if len(lengths) != 1:
+        yield f"its fields have the lengths {sorted(lengths)}"
+        return
     if not sequence.messages:
         yield "nothing in it was sampled"
-        return
-    end = 0
-    expected: dict[int, tuple[int, float, str]] = {}
+    yield from _chain_problems(sequence, sampled)
+    wanted: dict[int, tuple[int, float, int]] = {}
     for index in sequence.messages:
-        message, tokens = sampled[index], _tokens(sampled[index])
-        start = len(tokens.prompt_token_ids)
-        if start < end or sequence.input_ids[:start] != tokens.prompt_token_ids:
+        wanted.update(_sampled_values(*sampled[index], numbers))
+    for place, met in enumerate(zip(*columns, strict=True)):
+        expected = wanted.get(place, (0, 0.0, NOT_SAMPLED))
+        if met != expected:
+            yield f"token {place}: mask, logprob and version are {met}, expected {expected}"
+    used = {number for _, _, number in wanted.values()}
+    if sequence.version_names != {number: name for name, number in numbers.items() if number in used}:
+        yield f"its names of versions, {sequence.version_names}, are not those that sampled it"
+
+
+def _chain_problems(sequence: TokenSequence, sampled: _Sampled) -> Iterator[str]:
+    end = 0
+    for index in sequence.messages:
+        tokens = sampled[index][1]
+        if len(tokens.prompt_token_ids) < end or not _begins(sequence.input_ids, tokens.prompt_token_ids):
             yield f"it does not begin with the prompt of message {index} as it was sent"
-            return
-        end = start + len(tokens.token_ids)
-        if sequence.input_ids[start:end] != tokens.token_ids:
-            yield f"token {start}: what follows is not what was sampled as message {index}"
-            return
-        names = [run.version for run in message.policy_version for _ in range(run.count or 0)]
-        for place, logprob, name in zip(range(start, end), tokens.logprobs, names, strict=True):
-            expected[place] = (int(message.trainable), logprob, name)
-    if end != size:
-        yield f"{size - end} tokens follow that nobody sampled"
-    yield from _value_problems(sequence, expected)
-    if sequence.reward != trajectory.outcome.reward:
-        yield f"its reward is {sequence.reward}, that of the episode {trajectory.outcome.reward}"
-    numbers = {version.number: version.version for version in trajectory.policy_versions}
-    if not sequence.version_names.items() <= numbers.items():
-        yield "its names of versions are not those of the record"
+        if not _begins(sequence.input_ids, tokens.prompt_token_ids + tokens.token_ids):
+            yield f"after the prompt of message {index} stands something else than what was sampled"
+        end = len(tokens.prompt_token_ids) + len(tokens.token_ids)
+    if len(sequence.input_ids) != end:
+        yield f"it has {len(sequence.input_ids)} tokens, but what was sampled ends with {end}"
 
 
-def _value_problems(sequence: TokenSequence, expected: dict[int, tuple[int, float, str]]) -> Iterator[str]:
-    """What differs from the expected mask bit, logprob and version at a token."""
-    columns = zip(sequence.loss_mask, sequence.logprobs, sequence.versions, strict=True)
-    for place, (bit, logprob, number) in enumerate(columns):
-        is_sampled = place in expected
-        wanted = expected.get(place, (0, 0.0, None))
-        name = sequence.version_names.get(number) if number != NOT_SAMPLED else None
-        if bit != wanted[0]:
-            yield f"token {place}: the mask is {bit}, expected {wanted[0]}"
-        elif logprob != wanted[1]:
-            yield f"token {place}: the logprob is {logprob}, expected {wanted[1]}"
-        elif name != wanted[2] or is_sampled == (number == NOT_SAMPLED):
-            yield f"token {place}: the version is {number} ({name}), expected that of {wanted[2]}"
-
-
-def _tokens(message: AssistantMessage) -> Tokens:
-    if message.tokens is None:  # for types: callers pass sampled messages only
-        raise UsageError("The message has no tokens.")
-    return message.tokens
+def _sampled_values(
+    message: AssistantMessage, tokens: Tokens, numbers: dict[str, int]
+) -> Iterator[tuple[int, tuple[int, float, int]]]:
+    """By place: the mask, logprob and version of what was sampled as a message."""
+    start = len(tokens.prompt_token_ids)
+    versions = [numbers[run.version] for run in message.policy_version for _ in range(run.count or 0)]
+    for place, (logprob, version) in enumerate(zip(tokens.logprobs, versions, strict=True), start):
+        yield place, (int(message.trainable), logprob, version)

@@ -1,0 +1,364 @@
+"""The record 2.0.0: its laws, the agreement of types and schema, and upgrades of what 1.0.0 wrote."""
+
+import copy
+import json
+import re
+
+import jsonschema
+import jsonschema_rs
+import msgspec
+import pytest
+import toy_domain
+from hypothesis import given
+from hypothesis import strategies as st
+from trajectory_records import RECORDS_1, assistant, base, finish, observation, records
+
+from tool_envs.agents import TRIVIAL, load_agent
+from tool_envs.errors import DataFileError, InfrastructureError, UsageError
+from tool_envs.evaluation import evaluate, make_env
+from tool_envs.schema.files import shipped_files
+from tool_envs.trajectory import Trajectory, record_episode, replay
+from tool_envs.trajectory.capture import SCRIPTED, PolicySetting, Turn
+from tool_envs.trajectory.record import Override, PolicyRun, PolicyVersion, Sampling, Tokens
+from tool_envs.trajectory.tokens import prove_sampled, to_tokens
+
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
+FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
+FORM_1 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/1.0.0"))
+DESK, SAMPLE = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
+
+
+# --- Types and schema
+
+
+def refusal(value):
+    """Why the types refuse a value: for a law, or for its form; None: they do not."""
+    try:
+        msgspec.convert(value, Trajectory)
+    except msgspec.ValidationError as problem:
+        return "law" if isinstance(problem.__cause__, UsageError) else "form"
+    return None
+
+
+@given(records())
+def test_a_record_has_its_form_and_comes_back(value):
+    FORM.validate(value)
+
+    trajectory = Trajectory.from_json(value)
+
+    assert json.loads(trajectory.to_line()) == value
+    assert Trajectory.from_json(json.loads(trajectory.to_line())) == trajectory
+
+
+# JSON of any kind lives below these, and the outcome is the environment's own type: the schema is narrower.
+FREE = {"kwargs", "options", "arguments", "action", "outcome"}
+LEAVES = [None, True, False, 0, 1, -1, 2, 0.5, 2**31, "", "x", "user", "step-0", "0" * 64, [], {}, ["x"]]
+
+
+def places(value, path=()):
+    """All paths of a value that lead to something whose form is fixed."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*path, key)
+            if key not in FREE:
+                yield from places(item, (*path, key))
+
+
+@st.composite
+def mutated(draw, value):
+    """A value with one member changed, taken away, doubled, or added."""
+    value = copy.deepcopy(value)
+    path = draw(st.sampled_from(list(places(value))))
+    inner = value
+    for key in path[:-1]:
+        inner = inner[key]
+    change = draw(st.sampled_from(["leaf", "leaf", "near", "delete", "add"]))
+    old = inner[path[-1]]
+    if change == "delete":
+        del inner[path[-1]]
+    elif change == "add" and isinstance(inner, list):
+        inner.insert(path[-1], copy.deepcopy(old))
+    elif change == "add":
+        inner["more"] = draw(st.sampled_from(LEAVES))
+    elif change == "near" and type(old) is int:
+        inner[path[-1]] = old + draw(st.sampled_from([-1, 1]))
+    elif change == "near" and isinstance(old, str):
+        inner[path[-1]] = old + draw(st.sampled_from(["\n", "x"]))
+    else:
+        inner[path[-1]] = draw(st.sampled_from(LEAVES))
+    return value
+
+
+@given(st.data())
+def test_types_and_schema_agree_on_what_is_no_record(data):
+    value = data.draw(mutated(data.draw(records())))
+    refused, in_form = refusal(value), FAST_FORM.is_valid(value)
+
+    assert in_form is FORM.is_valid(value)
+    assert not (refused == "form" and in_form)
+    assert not (refused is None and not in_form)
+    if refused is None:
+        assert Trajectory.from_json(value).to_json() == value
+    else:
+        with pytest.raises(DataFileError):
+            Trajectory.from_json(value)
+
+
+# JSON Schema takes 1.0 for an integer; a count or an id is none.
+@pytest.mark.parametrize(("name", "leaf"), [("seed", 1.0), ("costs", {"agent": 10**400, "user": 0})])
+def test_a_number_that_the_types_cannot_hold_is_refused(name, leaf):
+    assert FORM.is_valid({**base(), name: leaf})
+
+    with pytest.raises(DataFileError, match=name):
+        Trajectory.from_json({**base(), name: leaf})
+
+
+# --- Laws
+
+
+def sampled_record():
+    """A record of two turns, of which the second was interrupted twice."""
+    versions = [{"version": f"v{number}", "number": number} for number in (4, 5, 9)]
+    first = {"prompt_token_ids": [1, 2], "token_ids": [3, 4], "logprobs": [-0.5, -1.0]}
+    second = {"prompt_token_ids": [1, 2, 3, 4, 5], "token_ids": [6, 7, 8], "logprobs": [-0.1, -0.2, 0.0]}
+    messages = [
+        observation("user", "Hello"),
+        assistant("Hi", policy_version=[{"version": "v4", "count": 2}], tokens=first),
+        observation("user", "More"),
+        assistant(
+            "Well", policy_version=[{"version": f"v{n}", "count": 1} for n in (4, 5, 9)], tokens=second
+        ),
+        assistant("No", author="human"),
+    ]
+    return finish(base(), versions, messages, failed=False, sampled=True, reference="v0")
+
+
+def at(value, *path):
+    """The value at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def test_a_message_may_span_versions():
+    trajectory = Trajectory.from_json(sampled_record())
+
+    assert [run.version for run in trajectory.messages[3].policy_version] == ["v4", "v5", "v9"]
+
+
+WHO = {"who": "Ada", "why": "x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "leaf", "problem"),
+    [
+        (("messages", 3, "policy_version", 1, "version"), "v9", "message 3: two runs of 'v9' in a row"),
+        (("messages", 3, "policy_version", 2, "version"), "v4", "message 3: .*backwards, from 'v5' to 'v4'"),
+        (("messages", 1, "policy_version", 0, "version"), "v5", "message 3: .*backwards, from 'v5' to 'v4'"),
+        (
+            ("messages", 1, "policy_version", 0, "version"),
+            "v6",
+            "message 1: .*'v6' is not in policy_versions",
+        ),
+        (("messages", 1, "policy_version", 0, "count"), 3, r"\[3\], do not add up to its 2 .*messages\[1\]"),
+        (("messages", 1, "policy_version", 0, "count"), None, "messages/1/policy_version/0/count"),
+        (("messages", 3, "policy_version", 0, "count"), 0, "messages/3/policy_version/0/count"),
+        (("messages", 3, "policy_version", 0, "version"), "", "messages/3/policy_version/0/version"),
+        (("messages", 1, "policy_version"), [], "messages/1/policy_version"),
+        (("messages", 1, "tokens", "logprobs"), [-1.0], "2 sampled tokens, but 1 logprobs"),
+        (("messages", 1, "tokens", "logprobs", 0), float("-inf"), "infinite|finite|messages/1/tokens"),
+        (("messages", 1, "override"), WHO, "messages/1/override"),
+        (("messages", 4, "trainable"), True, "messages/4/trainable"),
+        (("messages", 4, "policy_version"), [{"version": "v9", "count": None}], "messages/4/policy_version"),
+        (("messages", 0, "trainable"), True, "messages/0/trainable"),
+        (("agent", "version"), "v5", "agent: its version 'v5' is not the first"),
+        (("policy_versions", 1, "number"), 4, "policy_versions: the numbers do not go up"),
+        (("policy_versions", 1, "version"), "v4", "policy_versions: a version stands there twice"),
+        (("policy_versions",), [], "policy_versions"),
+        (("tokenizer",), None, "tokenizer"),
+        (("chat_template",), None, "chat_template"),
+        (("sampling",), None, "sampling"),
+        (("options",), {}, "options"),
+        (("costs",), {"agent": 0.0}, "costs"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_with_the_reason(path, leaf, problem):
+    value = sampled_record()
+    Trajectory.from_json(value)
+    at(value, *path[:-1])[path[-1]] = leaf
+
+    with pytest.raises(DataFileError, match=problem):
+        Trajectory.from_json(value)
+    assert refusal(value) is not None
+
+
+@pytest.mark.parametrize("name", ["reference_policy", "sampling", "tokenizer", "chat_template"])
+def test_a_setting_may_be_null_but_not_absent(name):
+    value = base()
+    Trajectory.from_json({**value, name: None})
+    del value[name]
+
+    with pytest.raises(DataFileError, match=name):
+        Trajectory.from_json(value)
+
+
+def test_other_text_is_trainable_by_an_override_that_says_who_and_why():
+    value = sampled_record()
+    value["messages"][4] |= {"trainable": True, "override": WHO}
+
+    assert Trajectory.from_json(value).messages[4].override == Override(who="Ada", why="x")
+    for name in WHO:
+        value["messages"][4]["override"] = {**WHO, name: ""}
+        with pytest.raises(DataFileError, match=f"messages/4/override/{name}"):
+            Trajectory.from_json(value)
+
+
+# --- Older formats
+
+
+def as_1(value):
+    """A record as 1.0.0 would have written it."""
+    value = copy.deepcopy(value)
+    for name in ("policy_versions", "reference_policy", "sampling", "tokenizer", "chat_template"):
+        del value[name]
+    for message in value["messages"]:
+        for name in ("author", "override", "tokens"):
+            message.pop(name, None)
+    return {**value, "format_version": "1.0.0"}
+
+
+@pytest.mark.parametrize("env_id", [SAMPLE, DESK])
+@pytest.mark.parametrize("name", ["gold", *TRIVIAL])
+def test_an_upgraded_record_of_a_scripted_agent_is_what_is_written_today(name, env_id):
+    agent, found = load_agent(name), []
+    evaluate(
+        env_id,
+        {},
+        agent,
+        tasks=[0],
+        on_episode=lambda env, r: found.append(record_episode(env, agent.name, agent.version, r.seed)),
+    )
+
+    for trajectory in found:
+        value = as_1(trajectory.to_json())
+        FORM_1.validate(value)
+        assert Trajectory.from_json(value) == trajectory
+
+
+def test_what_1_0_0_wrote_is_read_and_nothing_is_lost():
+    values = [json.loads(line) for line in RECORDS_1.read_text().splitlines()]
+    assert [value["outcome"]["status"] for value in values] == [
+        *["completed"] * 2,
+        "truncated",
+        "infrastructure",
+    ]
+
+    for value in values:
+        upgraded = Trajectory.from_json(value).to_json()
+        FORM.validate(upgraded)
+        assert as_1(upgraded) == value
+        assert upgraded["policy_versions"] == [{"version": value["agent"]["version"], "number": 0}]
+
+
+def test_an_older_record_that_goes_back_to_an_earlier_version_is_refused():
+    value = json.loads(RECORDS_1.read_text().splitlines()[0])
+    written = [message for message in value["messages"] if message["role"] == "assistant"]
+    written[1]["policy_version"] = [{"version": "other", "count": None}]
+
+    with pytest.raises(DataFileError, match="goes backwards, from 'other'"):
+        Trajectory.from_json(value)
+
+
+def test_an_older_record_is_held_to_its_own_form():
+    value = json.loads(RECORDS_1.read_text().splitlines()[0])
+
+    with pytest.raises(DataFileError, match="tokenizer"):
+        Trajectory.from_json({**value, "tokenizer": None})
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "3.0.0", None, 2, ["1.0.0"], {}])
+def test_an_unknown_version_is_refused(version):
+    known = re.escape("expected format_version '1.0.0' or '2.0.0', not ")
+
+    with pytest.raises(DataFileError, match=known):
+        Trajectory.from_json({**base(), "format_version": version})
+
+
+# --- Capture
+
+SETTING = PolicySetting(
+    reference_policy="base",
+    sampling=Sampling(temperature=0.7, top_p=1.0, seed=3, stop=()),
+    tokenizer="a" * 64,
+    chat_template="b" * 64,
+)
+ACTIONS = ["Hello", {"name": "get_book", "arguments": {"book_id": "B1"}}, "Goodbye"]
+
+
+def played():
+    """An environment with a finished episode of three actions."""
+    env = make_env(DESK, {"max_steps": 3})
+    env.reset(seed=1)
+    for action in ACTIONS:
+        env.step(action)
+    return env
+
+
+def turn(number, versions=("v1",), **fields):
+    """What a policy sampled in one turn: three tokens by each version."""
+    size = 3 * len(versions)
+    tokens = Tokens(
+        prompt_token_ids=tuple(range(10 * number + 1)), token_ids=(7,) * size, logprobs=(-0.5,) * size
+    )
+    runs = tuple(PolicyRun(version=version, count=3) for version in versions)
+    return Turn(policy_version=runs, tokens=tokens, **fields)
+
+
+def test_what_was_sampled_is_recorded_replayed_and_masked():
+    versions = [PolicyVersion("v1", 11), PolicyVersion("v2", 12)]
+    turns = [turn(0), turn(1, ("v1", "v2")), turn(2, ("v2",), trainable=False)]
+
+    trajectory = record_episode(
+        played(), "model", "v1", 1, setting=SETTING, policy_versions=versions, turns=turns
+    )
+
+    FORM.validate(trajectory.to_json())
+    assert Trajectory.from_json(trajectory.to_json()) == trajectory
+    replay(trajectory)
+    sequences = to_tokens(trajectory)
+    prove_sampled(trajectory, sequences)
+    assert [sequence.versions[-3:] for sequence in sequences] == [(11,) * 3, (12,) * 3, (12,) * 3]
+    assert [sum(sequence.loss_mask) for sequence in sequences] == [3, 6, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"turns": [turn(0), turn(1)]}, "expected one for each of the agent's 3 messages, not 2"),
+        ({"turns": [turn(0)] * 3, "setting": SCRIPTED}, "there are tokens, but sampling"),
+        ({"turns": [turn(0, ("v2",))] * 3}, "'v2' is not in policy_versions"),
+        ({"turns": [Turn(policy_version=())] * 3}, "version is missing"),
+        ({"turns": [Turn(policy_version=(PolicyRun(version=""),))] * 3}, "`turns`: Expected `str` of length"),
+        ({"policy_versions": [PolicyVersion("v1", 1.0)]}, "`policy_versions`: Expected `int`"),
+        ({"setting": msgspec.structs.replace(SETTING, tokenizer="short")}, "`setting`: "),
+        ({"setting": msgspec.structs.replace(SETTING, sampling=object())}, "`setting`: "),
+    ],
+)
+def test_what_does_not_fit_the_episode_is_not_recorded(given, problem):
+    with pytest.raises(UsageError, match=problem):
+        record_episode(played(), "model", "v1", 1, **{"setting": SETTING, **given})
+
+
+def test_nothing_that_was_sampled_before_a_failure_is_trained_on():
+    env = make_env(DESK, {"user": "dead_line"})
+    env.reset(seed=1)
+    with pytest.raises(InfrastructureError):
+        env.step("Hello?")
+
+    trajectory = record_episode(env, "model", "v1", 1, setting=SETTING, turns=[turn(0)])
+
+    (sequence,) = to_tokens(trajectory)
+    assert sequence.loss_mask == (0,) * 4
+    assert sequence.versions == (-1, 0, 0, 0)
+    assert sequence.reward is None
+    prove_sampled(trajectory, [sequence])
