@@ -276,6 +276,14 @@ def test_an_older_record_is_held_to_its_own_form():
         Trajectory.from_json({**value, "tokenizer": None})
 
 
+def test_an_older_digest_with_a_line_break_is_refused():
+    value = json.loads(RECORDS_1.read_text().splitlines()[0])
+    value["task"]["digest"] += "\n"
+
+    with pytest.raises(DataFileError, match=r"not of the form 1\.0\.0"):
+        Trajectory.from_json(value)
+
+
 @pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "3.0.0", None, 2, ["1.0.0"], {}])
 def test_an_unknown_version_is_refused(version):
     known = re.escape("expected format_version '1.0.0' or '2.0.0', not ")
@@ -338,7 +346,10 @@ def test_what_was_sampled_is_recorded_replayed_and_masked():
         ({"turns": [turn(0)] * 3, "setting": SCRIPTED}, "there are tokens, but sampling"),
         ({"turns": [turn(0, ("v2",))] * 3}, "'v2' is not in policy_versions"),
         ({"turns": [Turn(policy_version=())] * 3}, "version is missing"),
-        ({"turns": [Turn(policy_version=(PolicyRun(version=""),))] * 3}, "`turns`: Expected `str` of length"),
+        (
+            {"turns": [Turn(policy_version=(PolicyRun(version="", count=None),))] * 3},
+            "`turns`: Expected `str` of length",
+        ),
         ({"policy_versions": [PolicyVersion("v1", 1.0)]}, "`policy_versions`: Expected `int`"),
         ({"setting": msgspec.structs.replace(SETTING, tokenizer="short")}, "`setting`: "),
         ({"setting": msgspec.structs.replace(SETTING, sampling=object())}, "`setting`: "),

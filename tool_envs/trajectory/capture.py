@@ -12,6 +12,7 @@ from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json, Message
 from tool_envs.trajectory.record import (
+    FORMAT_VERSION,
     AgentRef,
     AssistantMessage,
     Author,
@@ -106,7 +107,9 @@ def record_episode(
     return Trajectory(
         **describe_setting(inner),
         **msgspec.structs.asdict(_check("setting", setting, PolicySetting)),
+        format_version=FORMAT_VERSION,
         env=_refer_to_env(inner),
+        slice_id=None,
         seed=seed,
         options=_name_task(episode),
         data=DataRef(base_digest=inner.domain.base.digest, final_digest=inner.data_digest()),
@@ -114,6 +117,7 @@ def record_episode(
         policy_versions=_check("policy_versions", versions, tuple[PolicyVersion, ...]),
         messages=tuple(_record_messages(episode, agent_version, turns)),
         outcome=episode.outcome,
+        filter_verdict=None,
         costs={"agent": 0.0, "user": 0.0},
     )
 
@@ -123,7 +127,7 @@ def _record_messages(
 ) -> Iterator[RecordedMessage]:
     written = sum(message.role == "assistant" for message in episode.history)
     if turns is None:
-        turns = [Turn(policy_version=(PolicyRun(version=agent_version),))] * written
+        turns = [Turn(policy_version=(PolicyRun(version=agent_version, count=None),))] * written
     if len(turns) != written:
         raise UsageError(
             f"`turns`: expected one for each of the agent's {written} messages, not {len(turns)}."
@@ -187,7 +191,7 @@ def record_message(message: Message, turn: Turn | None = None) -> RecordedMessag
 
 
 # For comparing only: an empty version is no version, and a record with it is refused.
-_UNKNOWN = Turn(policy_version=(PolicyRun(version=""),), trainable=False)
+_UNKNOWN = Turn(policy_version=(PolicyRun(version="", count=None),), trainable=False)
 
 
 def _refer_to_env(env: ToolEnv) -> EnvRef:

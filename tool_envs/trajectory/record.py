@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
+import jsonschema
 import jsonschema_rs
 import msgspec
 from msgspec import Meta
@@ -112,7 +113,7 @@ class PolicyRun(_Part, frozen=True):
     """What one version of the policy wrote: a number of sampled tokens; None: all of it, not counted."""
 
     version: Name
-    count: _Count | None = None
+    count: _Count | None
 
 
 class Override(_Part, frozen=True):
@@ -255,11 +256,11 @@ class Trajectory(_Part, frozen=True, kw_only=True):
         UsageError: The fields contradict each other; says how.
     """
 
-    format_version: Literal["2.0.0"] = FORMAT_VERSION
+    format_version: Literal["2.0.0"]
     env: EnvRef
     schema: SchemaRef
     task: TaskRef
-    slice_id: str | None = None
+    slice_id: str | None
     simulator: SimulatorRef
     grader_digest: str
     data: DataRef
@@ -273,7 +274,7 @@ class Trajectory(_Part, frozen=True, kw_only=True):
     chat_template: Sha256 | None
     messages: tuple[RecordedMessage, ...]
     outcome: Outcome
-    filter_verdict: None = None
+    filter_verdict: None
     costs: dict[str, Annotated[float, Meta(ge=0)]]
 
     def __post_init__(self) -> None:
@@ -323,9 +324,15 @@ class Trajectory(_Part, frozen=True, kw_only=True):
 
 
 def _check_form(value: Json, version: str, path: str, line: int | None) -> None:
-    for problem in _validator(version).iter_errors(value):
-        where = "/".join(map(str, problem.instance_path)) or "the record"
+    if _validator(version).is_valid(value):
+        return
+    form = shipped_files().read_released(f"meta/trajectory/{version}")
+    # The fast validator cannot write down a problem of a value with lone surrogates in it.
+    for problem in jsonschema.Draft202012Validator(form).iter_errors(value):
+        where = "/".join(map(str, problem.absolute_path)) or "the record"
         raise DataFileError(path, f"{where}: {problem.message:.300}", line)
+    # Python's regular expressions, which that validator uses, let a text end with a line break.
+    raise DataFileError(path, f"not of the form {version}", line)
 
 
 @functools.cache
