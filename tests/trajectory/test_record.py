@@ -276,11 +276,21 @@ def test_an_older_record_is_held_to_its_own_form():
         Trajectory.from_json({**value, "tokenizer": None})
 
 
+def test_a_problem_beside_a_lone_surrogate_is_named():
+    value = sampled_record()
+    value["messages"][0]["content"] = "\ud800"
+    Trajectory.from_json(value)
+    del value["messages"][0]["trainable"]
+
+    with pytest.raises(DataFileError, match="messages/0: 'trainable' is a required property"):
+        Trajectory.from_json(value)
+
+
 def test_an_older_digest_with_a_line_break_is_refused():
     value = json.loads(RECORDS_1.read_text().splitlines()[0])
     value["task"]["digest"] += "\n"
 
-    with pytest.raises(DataFileError, match=r"not of the form 1\.0\.0"):
+    with pytest.raises(DataFileError, match="task/digest"):
         Trajectory.from_json(value)
 
 

@@ -324,15 +324,24 @@ class Trajectory(_Part, frozen=True, kw_only=True):
 
 
 def _check_form(value: Json, version: str, path: str, line: int | None) -> None:
-    if _validator(version).is_valid(value):
-        return
-    form = shipped_files().read_released(f"meta/trajectory/{version}")
-    # The fast validator cannot write down a problem of a value with lone surrogates in it.
-    for problem in jsonschema.Draft202012Validator(form).iter_errors(value):
-        where = "/".join(map(str, problem.absolute_path)) or "the record"
-        raise DataFileError(path, f"{where}: {problem.message:.300}", line)
-    # Python's regular expressions, which that validator uses, let a text end with a line break.
-    raise DataFileError(path, f"not of the form {version}", line)
+    problem = _form_problem(value, version)
+    if problem is not None:
+        raise DataFileError(path, problem, line)
+
+
+def _form_problem(value: Json, version: str) -> str | None:
+    """The first place at which a value is not of a form, and why; None: it is of that form."""
+    try:
+        for problem in _validator(version).iter_errors(value):
+            where = "/".join(map(str, problem.instance_path)) or "the record"
+            return f"{where}: {problem.message:.300}"
+        return None
+    except UnicodeEncodeError:  # it cannot write down a problem of a value with lone surrogates in it
+        form = shipped_files().read_released(f"meta/trajectory/{version}")
+        for slow_problem in jsonschema.Draft202012Validator(form).iter_errors(value):
+            where = "/".join(map(str, slow_problem.absolute_path)) or "the record"
+            return f"{where}: {slow_problem.message:.300}"
+        return f"not of the form {version}"
 
 
 @functools.cache
