@@ -146,6 +146,28 @@ def test_a_message_may_span_versions():
     assert [run.version for run in trajectory.messages[3].policy_version] == ["v4", "v5", "v9"]
 
 
+@pytest.mark.parametrize("count", [None, 0])
+def test_an_interrupted_message_says_how_much_each_version_wrote(count):
+    value = sampled_record()
+    value["messages"][3]["tokens"] = None
+    Trajectory.from_json(value)
+    value["messages"][3]["policy_version"][1]["count"] = count
+
+    assert refusal(value) == "law"
+    with pytest.raises(DataFileError, match="messages/3/policy_version/1/count"):
+        Trajectory.from_json(value)
+
+
+def test_nothing_of_a_failed_episode_is_trainable():
+    value = sampled_record()
+    value["outcome"] |= {"status": "infrastructure", "reward": None}
+    value["outcome"]["ledger"]["terminal"] = None
+
+    assert refusal(value) == "law"
+    with pytest.raises(DataFileError, match="messages/1/trainable"):
+        Trajectory.from_json(value)
+
+
 WHO = {"who": "Ada", "why": "x"}
 
 
@@ -178,6 +200,7 @@ WHO = {"who": "Ada", "why": "x"}
         (("tokenizer",), None, "tokenizer"),
         (("chat_template",), None, "chat_template"),
         (("sampling",), None, "sampling"),
+        (("outcome", "status"), "infrastructure", "outcome/reward|messages/1/trainable"),
         (("options",), {}, "options"),
         (("costs",), {"agent": 0.0}, "costs"),
     ],
@@ -274,6 +297,17 @@ def test_an_older_record_is_held_to_its_own_form():
 
     with pytest.raises(DataFileError, match="tokenizer"):
         Trajectory.from_json({**value, "tokenizer": None})
+
+
+def test_an_older_record_begins_under_the_version_of_its_agent():
+    value = json.loads(RECORDS_1.read_text().splitlines()[0])
+    for message in value["messages"]:
+        if message["role"] == "assistant":
+            message["policy_version"] = [{"version": "other", "count": None}]
+
+    upgraded = Trajectory.from_json(value)
+
+    assert [v.version for v in upgraded.policy_versions] == [value["agent"]["version"], "other"]
 
 
 def test_a_problem_beside_a_lone_surrogate_is_named():

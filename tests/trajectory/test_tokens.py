@@ -253,6 +253,16 @@ def test_a_chain_may_not_be_cut_where_it_goes_on():
         prove_sampled(KEPT, [first, rest])
 
 
+def test_turns_may_not_overlap_in_a_sequence():
+    trajectory = rollout(turn([1, 2], [3, 4]), turn([1, 2, 3], [4]))
+    first, second = to_tokens(trajectory)
+    together = msgspec.structs.replace(first, messages=(1, 2))
+
+    assert second.input_ids == first.input_ids
+    with pytest.raises(MaskProofError, match="does not begin with the prompt of message 2"):
+        prove_sampled(trajectory, [together])
+
+
 def test_a_trainable_message_without_tokens_has_no_mask():
     override = {"who": "Ada", "why": "x"}
     trajectory = rollout(turn([1], [2]), assistant("y", author="human", trainable=True, override=override))
