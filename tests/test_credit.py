@@ -18,7 +18,6 @@ from tool_envs.credit import (
     StepValue,
     decisive_step,
     group_advantages,
-    reference_version,
     returns_to_go,
     step_advantages,
     step_values,
@@ -222,19 +221,12 @@ def test_a_failure_of_another_task_is_refused_too():
         group_advantages([failed, base_record()])
 
 
-class Referring(Trajectory, frozen=True, kw_only=True):
-    """A record that names its reference."""
-
-    reference_policy: str | None = None
-
-
 def referring(version):
-    fields = {name: getattr(base_record(), name) for name in base_record().__struct_fields__}
-    return Referring(**{**fields, "reference_policy": version})
+    return changed(reference_policy=version)
 
 
 def test_the_reference_is_that_of_the_record():
-    assert reference_version(base_record()) is None
+    assert group_advantages([base_record()])[0].reference_version is None
     assert group_advantages([referring("sft-3")])[0].reference_version == "sft-3"
     with pytest.raises(UsageError, match=r"one reference_policy, but .* 0 has 'sft-3' .* 1 has None"):
         group_advantages([referring("sft-3"), base_record()])

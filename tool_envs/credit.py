@@ -191,16 +191,10 @@ def group_advantages(
             reward_bin=reward_bin,
             reward_source=name_source(trajectory),
             policy_versions=_policy_versions(trajectory.messages),
-            reference_version=reference_version(trajectory),
+            reference_version=trajectory.reference_policy,
         )
         for trajectory, reward in zip(trajectories, rewards, strict=True)
     )
-
-
-def reference_version(trajectory: Trajectory) -> str | None:
-    """The version of the policy that KL is taken against; None: none, or a record from before it was kept."""
-    version: str | None = getattr(trajectory, "reference_policy", None)
-    return version
 
 
 def _source_of(reward_bin: RewardBin, source: Source | None) -> Source:
@@ -225,7 +219,7 @@ def _require_one_group(trajectories: Sequence[Trajectory], source: Source) -> No
         "task.digest": lambda trajectory: trajectory.task.digest,
         "simulator.digest": lambda trajectory: trajectory.simulator.digest,
         "data.base_digest": lambda trajectory: trajectory.data.base_digest,
-        "reference_policy": reference_version,
+        "reference_policy": lambda trajectory: trajectory.reference_policy,
         "reward source": source,
     }
     for name, read in fields.items():
@@ -392,7 +386,7 @@ def step_advantages(
             reward_bin="terminal",
             reward_source=trajectory.grader_digest,
             policy_versions=_policy_versions([trajectory.messages[value.message]]),
-            reference_version=reference_version(trajectory),
+            reference_version=trajectory.reference_policy,
         )
         for value in values
     )

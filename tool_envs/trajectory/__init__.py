@@ -1,21 +1,30 @@
-"""Records of episodes: their form, the files that hold them, and their replay."""
+"""Records of episodes: their form, the tokens that they hold, the files that hold them, and their replay."""
 
-from tool_envs.trajectory.capture import record_episode
+from tool_envs.trajectory.capture import PolicySetting, Turn, record_episode
 from tool_envs.trajectory.from_actions import LaneEpisode, episodes_of, from_actions
 from tool_envs.trajectory.record import FORMAT_VERSION, Trajectory
 from tool_envs.trajectory.replay import replay, replay_each
 from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, read_trajectories
+from tool_envs.trajectory.supervised import prove_supervised, tokenize
+from tool_envs.trajectory.tokens import TokenSequence, prove_sampled, to_tokens
 
 __all__ = [
     "FORMAT_VERSION",
     "LaneEpisode",
+    "PolicySetting",
+    "TokenSequence",
     "TornLineWarning",
     "Trajectory",
     "TrajectoryWriter",
+    "Turn",
     "episodes_of",
     "from_actions",
+    "prove_sampled",
+    "prove_supervised",
     "read_trajectories",
     "record_episode",
     "replay",
     "replay_each",
+    "to_tokens",
+    "tokenize",
 ]
