@@ -37,9 +37,10 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, and what compiles for long.
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
-		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py
+		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py \
+		tests/trajectory/test_store_kills.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from tool_envs.agents import TRIVIAL
 from tool_envs.cli.app import app
 from tool_envs.cli.demo import OURS
 from tool_envs.errors import InfrastructureError
-from tool_envs.trajectory import read_trajectories
+from tool_envs.trajectory import TrajectoryWriter, read_trajectories
 
 SAMPLE = "tool_envs/TauBench-v0"
 COMMAND = Path(sys.executable).with_name("tool-envs")
@@ -49,7 +49,9 @@ def test_list_names_the_environments(run):
 def test_help_names_the_commands(run):
     result = run("--help")
 
-    assert all(command in result.stdout for command in ("list", "play", "eval", "replay", "schema", "demo"))
+    assert all(
+        command in result.stdout for command in ("list", "play", "eval", "replay", "stats", "schema", "demo")
+    )
 
 
 def test_eval_prints_one_json_object_and_nothing_else():
@@ -71,9 +73,9 @@ def test_eval_prints_a_table_that_names_the_interface(run):
 
 def test_eval_appends_records_that_replay(run):
     for agent in ("gold", "silent"):
-        assert run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "runs/x.jsonl").exit_code == 0
+        assert run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "runs/x").exit_code == 0
 
-    result = run("replay", "runs/x.jsonl")
+    result = run("replay", "runs/x")
 
     assert result.exit_code == 0
     assert result.stdout.startswith("4 episodes replayed")
@@ -89,16 +91,16 @@ def test_eval_keeps_no_record_of_an_episode_that_never_began(run, monkeypatch, t
         return usual(task, options)
 
     monkeypatch.setitem(simulators, "scripted", make)
-    result = run("eval", toy_domain.ENV_ID, "--agent", "gold", "--out", "x.jsonl", "--json")
+    result = run("eval", toy_domain.ENV_ID, "--agent", "gold", "--out", "x", "--json")
 
     assert json.loads(result.stdout)["outcomes"] == {"completed": 3, "infrastructure": 1}
-    records = list(read_trajectories(tmp_path / "x.jsonl"))
+    records = list(read_trajectories(tmp_path / "x"))
     assert [record.task.id for record in records] == ["lend-emma", "where", "refuse"]
 
 
 def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
-    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x.jsonl")
-    first, second = (tmp_path / "x.jsonl").read_text().splitlines()
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+    first, second = (record.to_line() for record in read_trajectories(tmp_path / "x"))
     changed = second.replace('"reward":1.0', '"reward":0.0')
     (tmp_path / "x.jsonl").write_text(f"{first}\n{changed}\n")
 
@@ -106,6 +108,29 @@ def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
 
     assert result.exit_code == 1
     assert "episode 2: outcome.reward: recorded 0.0, met 1.0" in result.stderr
+
+
+def test_a_store_with_a_writer_is_refused(run, tmp_path):
+    with TrajectoryWriter(tmp_path / "x"):
+        result = run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+
+    assert result.exit_code == 2
+    assert "is writing" in result.stderr
+    assert list(read_trajectories(tmp_path / "x")) == []
+
+
+def test_stats_counts_what_a_store_holds(run):
+    for agent in ("gold", "silent"):
+        run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "x")
+
+    counts = json.loads(run("stats", "x", "--json").stdout)
+    table = rows_of(run("stats", "x").stdout)
+
+    assert (counts["episodes"], counts["graded"], counts["mean_reward"]) == (4, 4, 0.5)
+    assert table["episodes"] == ["4: completed 4"]
+    assert table["mean reward"] == ["0.500 of 4 completed episodes"]
+    assert table["environments"] == [f"{SAMPLE} 4"]
+    assert table["agent's mistakes"] == ["none"]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +146,7 @@ def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
         (["eval", "nobody:ns/Env-v0", "--agent", "gold"], "No module named 'nobody'"),
         (["play", "tool_envs/Nothing-v0"], "Unknown environment"),
         (["replay", "nowhere.jsonl"], "cannot be read"),
+        (["stats", "nowhere"], "cannot be read"),
         (["schema", "show", "retial", "1.0.0"], "Did you mean: `retail`?"),
         (["demo", "--path", "nowhere"], "no such folder"),
     ],
@@ -165,12 +191,13 @@ def rows_of(text):
 
 
 def test_demo_plays_the_built_in_set_and_replays_its_records(run, tmp_path):
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / "demo.jsonl").write_text("what an earlier demo left\n")
+    store = tmp_path / "runs" / "demo"
+    TrajectoryWriter(store).close()
+    (store / "segment-000001.jsonl").write_text("what an earlier demo left\n")
 
     result = run("demo")
 
-    episodes = len(list(read_trajectories(tmp_path / "runs" / "demo.jsonl")))
+    episodes = len(list(read_trajectories(store)))
     assert result.exit_code == 0
     assert "git clone https://github.com/sierra-research/tau-bench" in result.stdout
     assert list(rows_of(result.stdout)) == ["solver", *TRIVIAL]

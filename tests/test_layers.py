@@ -31,7 +31,12 @@ _VALUES = {"msgspec", "orjson", "rfc8785", "gymnasium"}
 _CORE = _VALUES | {"numpy", "jsonschema", "jsonschema_rs"}
 FOREIGN = {0: _VALUES, 1: {"msgspec"}, 2: _CORE, 3: _CORE, 3.5: _CORE | {"numba"}, 4: _CORE}
 # Units, or files, with libraries of their own; None: any.
-MORE_FOREIGN = {"cli": {"typer", "rich"}, "integrations": None, "rollout.ray": {"ray"}}
+MORE_FOREIGN = {
+    "cli": {"typer", "rich"},
+    "integrations": None,
+    "rollout.ray": {"ray"},
+    "trajectory.parquet": {"pyarrow"},
+}
 
 
 def modules():

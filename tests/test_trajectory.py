@@ -1,8 +1,7 @@
-"""Records: their form, the files that hold them, and that replay sees every difference."""
+"""Records: their form, and that replay sees every difference."""
 
 import copy
 import json
-import os
 import re
 import shutil
 
@@ -26,9 +25,7 @@ from tool_envs.schema.files import shipped_files
 from tool_envs.tau_bench.env import TauBenchEnv
 from tool_envs.tau_bench.files import SAMPLE as SAMPLE_FOLDER
 from tool_envs.trajectory import (
-    TornLineWarning,
     Trajectory,
-    TrajectoryWriter,
     read_trajectories,
     record_episode,
     replay,
@@ -304,83 +301,6 @@ def test_whatever_an_agent_writes_survives_and_replays(actions):
     assert FORM.is_valid(value)
     assert Trajectory.from_json(value) == trajectory
     replay(Trajectory.from_json(value))
-
-
-# --- Files
-
-
-def test_a_file_grows_and_is_read_in_order(tmp_path):
-    first, second = record("silent", DESK), record("gold", DESK)
-    for trajectories in (first, second):
-        with TrajectoryWriter(tmp_path / "runs" / "x.jsonl") as writer:
-            for trajectory in trajectories:
-                writer.append(trajectory)
-
-    assert list(read_trajectories(tmp_path / "runs" / "x.jsonl")) == first + second
-
-
-def test_a_record_is_on_file_before_append_returns(tmp_path):
-    trajectory = record("silent", DESK)[0]
-    with TrajectoryWriter(tmp_path / "x.jsonl") as writer:
-        writer.append(trajectory)
-
-        assert list(read_trajectories(tmp_path / "x.jsonl")) == [trajectory]
-
-
-@pytest.mark.filterwarnings("ignore::tool_envs.trajectory.TornLineWarning")
-def test_a_tail_torn_at_any_byte_costs_the_torn_record_only(tmp_path):
-    first, torn = record("silent", DESK, tasks=[0, 1])
-    path, start, line = tmp_path / "x.jsonl", len(to_line(first)), to_line(torn)
-    path.write_bytes(to_line(first) + line)
-
-    for size in range(1, len(line) - 1):
-        os.truncate(path, start + size)
-        assert list(read_trajectories(path)) == [first]
-        with TrajectoryWriter(path) as writer:
-            writer.append(torn)
-        assert path.stat().st_size == start + len(line)
-    assert list(read_trajectories(path)) == [first, torn]
-
-
-def test_a_torn_tail_is_reported_to_reader_and_writer(tmp_path):
-    trajectory = record("silent", DESK, tasks=[0])[0]
-    path = tmp_path / "x.jsonl"
-    path.write_bytes(to_line(trajectory) + to_line(trajectory)[:-9])
-
-    with pytest.warns(TornLineWarning, match=r"x\.jsonl, line 2: torn"):
-        assert list(read_trajectories(path)) == [trajectory]
-    with pytest.warns(TornLineWarning, match=r"x\.jsonl, last line, cut off"):
-        TrajectoryWriter(path).close()
-    assert list(read_trajectories(path)) == [trajectory]
-
-
-@pytest.mark.parametrize("missing", [0, 1])
-def test_a_tail_that_lacks_at_most_its_line_end_is_whole(tmp_path, missing):
-    first, second, last = record("silent", DESK, tasks=[0, 1, 2])
-    path = tmp_path / "x.jsonl"
-    whole = to_line(first) + to_line(second)
-    path.write_bytes(whole[: len(whole) - missing])
-
-    assert list(read_trajectories(path)) == [first, second]
-    with TrajectoryWriter(path) as writer:
-        writer.append(last)
-    assert list(read_trajectories(path)) == [first, second, last]
-
-
-def test_a_torn_line_longer_than_a_block_is_mended(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_bytes(b'{"format_version": "' + b"x" * 200_000)
-
-    with pytest.warns(TornLineWarning), TrajectoryWriter(path):
-        pass
-
-    assert path.read_bytes() == b""
-
-
-@pytest.mark.parametrize("use", [TrajectoryWriter, lambda path: list(read_trajectories(path))])
-def test_a_file_that_cannot_be_opened_is_named(tmp_path, use):
-    with pytest.raises(DataFileError, match="cannot be"):
-        use(tmp_path)
 
 
 # --- Replay

@@ -11,8 +11,9 @@ from tool_envs.cli.demo import demo
 from tool_envs.cli.evaluate import evaluate_agent
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
-from tool_envs.cli.replay import replay_file
+from tool_envs.cli.replay import replay_records
 from tool_envs.cli.schema import schema_app
+from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
 from tool_envs.errors import ReplayMismatchError, ToolEnvsError
 
@@ -38,7 +39,8 @@ app = typer.Typer(
 app.command("list")(list_environments)
 app.command("play")(play_as_human)
 app.command("eval")(evaluate_agent)
-app.command("replay")(replay_file)
+app.command("replay")(replay_records)
+app.command("stats")(show_stats)
 app.command("tasks")(list_tasks)
 app.command("audit")(audit_environment)
 app.command("demo")(demo)

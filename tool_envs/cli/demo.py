@@ -16,7 +16,13 @@ from tool_envs.cli.screen import Tick, console, progress, show_rate
 from tool_envs.env import ToolEnv, as_line
 from tool_envs.evaluation import EpisodeResult, Report, evaluate
 from tool_envs.messages import Json, Message
-from tool_envs.trajectory import TrajectoryWriter, read_trajectories, record_episode, replay_each
+from tool_envs.trajectory import (
+    TrajectoryWriter,
+    clear_store,
+    read_trajectories,
+    record_episode,
+    replay_each,
+)
 
 TAU_BENCH = "tool_envs/TauBench-v0"
 DOMAINS = ("retail", "airline")
@@ -56,8 +62,8 @@ def demo(
     path: Annotated[
         Path | None, typer.Option(envvar="TAU_BENCH_PATH", help="tau-bench's data; see TauBenchEnv.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Records of the solvers' episodes; replaced.")] = Path(
-        "runs/demo.jsonl"
+    out: Annotated[Path, typer.Option(help="Store of the solvers' episodes, a folder; replaced.")] = Path(
+        "runs/demo"
     ),
 ) -> None:
     """Agents serve customers in our own tasks and in tau-bench's: rewards, speed, records, replay."""
@@ -65,7 +71,7 @@ def demo(
     if path is None:
         screen.print(_NO_DATA)
     tau_bench = [_tau_bench(path, domain) for domain in DOMAINS if _has_domain(path, domain)]
-    out.unlink(missing_ok=True)
+    clear_store(out)
     with progress("playing and replaying") as tick:
         shown = [_play(part, out, tick) for part in (*OURS, *tau_bench)]
         speed = [_measure(part, _database_files(path, part.kwargs["domain"])) for part in tau_bench]
@@ -98,7 +104,7 @@ def _play(part: Slice, out: Path, tick: Tick) -> Played:
     agent = load_agent(part.solver)
     tasks = None if part.tasks is None else range(part.tasks)
     conversation: list[Message] = []
-    with TrajectoryWriter(out) as writer:
+    with TrajectoryWriter(out, sync_every=100) as writer:
 
         def note(env: ToolEnv, result: EpisodeResult) -> None:
             writer.append(record_episode(env, agent.name, agent.version, result.seed))

@@ -18,6 +18,9 @@ from tool_envs.trajectory import TrajectoryWriter, record_episode
 MAX_NOT_UNDERSTOOD = 0.05
 """Above this share of messages, a score says more about the user's understanding than about the agent."""
 
+_SYNC_EVERY = 100
+"""Records on their way to disk at once: scripted agents play faster than single ones get there."""
+
 
 def evaluate_agent(
     env_id: EnvId,
@@ -27,7 +30,7 @@ def evaluate_agent(
     tasks: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks; default: all.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation; it never chooses tasks.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Append a record of each episode to this JSONL file.")
+        Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:
@@ -36,7 +39,7 @@ def evaluate_agent(
     chosen = load_agent(agent)
     with ExitStack() as stack:
         tick = stack.enter_context(progress(f"{agent} on {env_id}"))
-        writer = stack.enter_context(TrajectoryWriter(out)) if out else None
+        writer = stack.enter_context(TrajectoryWriter(out, sync_every=_SYNC_EVERY)) if out else None
 
         def note(env: ToolEnv, result: EpisodeResult) -> None:
             # An episode without a step is not recorded: the environment may hold an older one.

@@ -1,10 +1,11 @@
-"""Records of episodes: their form, the tokens that they hold, the files that hold them, and their replay."""
+"""Records of episodes: their form, the tokens that they hold, the stores that keep them, and their replay."""
 
 from tool_envs.trajectory.capture import PolicySetting, Turn, record_episode
 from tool_envs.trajectory.from_actions import LaneEpisode, episodes_of, from_actions
 from tool_envs.trajectory.record import FORMAT_VERSION, Trajectory
 from tool_envs.trajectory.replay import replay, replay_each
-from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, read_trajectories
+from tool_envs.trajectory.stats import Summary, summarize
+from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, clear_store, read_trajectories
 from tool_envs.trajectory.supervised import prove_supervised, tokenize
 from tool_envs.trajectory.tokens import TokenSequence, prove_sampled, to_tokens
 
@@ -12,11 +13,13 @@ __all__ = [
     "FORMAT_VERSION",
     "LaneEpisode",
     "PolicySetting",
+    "Summary",
     "TokenSequence",
     "TornLineWarning",
     "Trajectory",
     "TrajectoryWriter",
     "Turn",
+    "clear_store",
     "episodes_of",
     "from_actions",
     "prove_sampled",
@@ -25,6 +28,7 @@ __all__ = [
     "record_episode",
     "replay",
     "replay_each",
+    "summarize",
     "to_tokens",
     "tokenize",
 ]
