@@ -41,7 +41,7 @@ def test_the_counts_of_episodes_that_are_known():
     assert summary == Summary(
         episodes=6,
         statuses={"completed": 4, "infrastructure": 1, "truncated": 1},
-        environments={ENV_ID: 6},
+        environments={gold[0].env.id: 6},
         schemas={gold[0].schema.sha256: 6},
         policy_versions={f"gold {gold_version}": 4, "hand v2": 1, "phone v1": 1},
         graded=4,

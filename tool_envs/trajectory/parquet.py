@@ -63,7 +63,7 @@ def write_parquet(trajectories: Iterable[Trajectory], path: str | Path) -> int:
 
 
 def read_parquet(path: str | Path) -> Iterator[Trajectory]:
-    """Read the records of a Parquet file that `write_parquet` wrote, in order and a few at a time.
+    """Read the records of a Parquet file that `write_parquet` wrote, in order, a row group at a time.
 
     Raises:
         DataFileError: The file is missing, no Parquet file or damaged, has no column `record` of texts, or
@@ -72,14 +72,18 @@ def read_parquet(path: str | Path) -> Iterator[Trajectory]:
     try:
         with pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:
             _check_column(file.schema_arrow, str(path))
-            batches = file.iter_batches(_READ_ROWS, columns=["record"], use_threads=False)
-            rows = (text for batch in batches for text in batch.column(0).to_pylist())
-            for number, text in enumerate(rows, start=1):
+            for number, text in enumerate(_read_texts(file), start=1):
                 yield _parse_row(text, f"{path}, row {number}")
     except pa.ArrowException as problem:
         raise DataFileError(path, f"no whole Parquet file: {problem}") from None
     except OSError as problem:
         raise DataFileError(path, f"cannot be read: {problem.strerror or problem}") from None
+
+
+def _read_texts(file: pq.ParquetFile) -> Iterator[str | None]:
+    for group in range(file.num_row_groups):  # one by one: a batch would span several
+        for batch in file.iter_batches(_READ_ROWS, [group], ["record"], use_threads=False):
+            yield from batch.column(0).to_pylist()
 
 
 def _write_groups(trajectories: Iterable[Trajectory], file: Any) -> int:  # noqa: ANN401 - what pyarrow takes
