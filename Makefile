@@ -48,9 +48,10 @@ lint: $(VENV)/.installed ## Style, types and formatting.
 	rm -rf build && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
 	$(BIN)/tool-envs schema lock --check
 
-bench: $(VENV)/.installed ## Speed of the JSON view and of the compiled stepper, as ratios within the run.
+bench: $(VENV)/.installed ## Speed of the JSON view, of the compiled stepper and of stores, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
 	$(BIN)/python benchmarks/array_view.py
+	$(BIN)/python benchmarks/store.py
 
 LEARN = .venvs/learn/bin/python benchmarks/learn.py --train-tasks 8192 --out benchmarks/results/learn
 

@@ -60,3 +60,13 @@ def test_the_committed_curves_show_what_the_readme_says():
     for control in ("blanked", "shuffled"):
         assert all(max(trials) < 0.05 for run, trials in learned.items() if run[0] == control)
         assert {learner for kind, learner, _ in learned if kind == control} == {"ppo", "sb3"}
+
+
+def test_the_one_of_stores_prints_its_figures_as_json():
+    script = SCRIPT.with_name("store.py")
+    command = [sys.executable, str(script), "--rounds", "1", "--records", "3", "--json"]
+
+    figures = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    assert {"append_per_s", "text_ratio", "append_ratio", "sync_ratio", "read_ratio"} <= figures.keys()
+    assert all(math.isfinite(value) and value > 0 for value in figures.values())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_records import any_records, numbered, played
 
@@ -58,7 +58,8 @@ def test_any_record_comes_back_exactly(records, segment_bytes, sync_every):
         assert [record.to_line() for record in read(folder)] == [record.to_line() for record in records]
 
 
-@given(st.integers(1, 12_000), st.lists(st.integers(0, 5_000), min_size=1, max_size=12))
+@settings(max_examples=25)  # each brings much to disk
+@given(st.integers(1, 12_000), st.lists(st.integers(0, 5_000), min_size=1, max_size=8))
 def test_a_segment_is_full_at_its_size_and_holds_whole_records(segment_bytes, sizes):
     with tempfile.TemporaryDirectory() as folder:
         for number, size in enumerate(
@@ -75,6 +76,15 @@ def test_a_segment_is_full_at_its_size_and_holds_whole_records(segment_bytes, si
             assert file.stat().st_size - len(last) < segment_bytes <= file.stat().st_size
             assert count > 0
         assert [record.seed for record in read(folder)] == list(range(len(sizes)))
+
+
+@pytest.mark.parametrize(("more", "segments"), [(-1, 3), (0, 3), (1, 2)])
+def test_the_next_segment_is_begun_when_the_last_is_full(tmp_path, three_lines, more, segments):
+    write(
+        tmp_path, [numbered(number) for number in range(3)], segment_bytes=three_lines.index(b"\n") + 1 + more
+    )
+
+    assert len(names(tmp_path)) == segments
 
 
 def test_a_record_is_read_before_its_writer_ends(tmp_path):
