@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from tool_envs.errors import DataFileError
 from tool_envs.json_values import parse_json
 from tool_envs.trajectory.record import Trajectory
+from tool_envs.trajectory.segments import sync_folder
 
 COLUMNS = pa.schema(
     [
@@ -55,6 +56,7 @@ def write_parquet(trajectories: Iterable[Trajectory], path: str | Path) -> int:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
+            sync_folder(path.parent)
         finally:
             part.unlink(missing_ok=True)
     except OSError as problem:
