@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,13 +64,14 @@ def test_only_completed_and_graded_episodes_are_in_the_mean():
 
 
 def test_an_episode_of_several_versions_counts_for_each():
-    value = acted("Hello?", "Hello?").to_json()
-    first, second = (message for message in value["messages"] if message["role"] == "assistant")
-    second["policy_version"] = [
-        {**first["policy_version"][0], "version": version} for version in ("v1", "v2")
-    ]
+    record = acted("Hello?", "Hello?")
+    *before, second, answer = record.messages
+    runs = tuple(msgspec.structs.replace(second.policy_version[0], version=name) for name in ("v1", "v2"))
+    second = msgspec.structs.replace(second, policy_version=runs)
 
-    assert summarize([Trajectory.from_json(value)]).policy_versions == {"hand v1": 1, "hand v2": 1}
+    summary = summarize([msgspec.structs.replace(record, messages=(*before, second, answer))])
+
+    assert summary.policy_versions == {"hand v1": 1, "hand v2": 1}
 
 
 def test_nothing_has_no_mean():
