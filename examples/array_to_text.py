@@ -1,4 +1,4 @@
-"""Turns what an agent did among arrays into conversations; `python examples/array_to_text.py [FILE]`.
+"""Turns what an agent did among arrays into conversations; `python examples/array_to_text.py [FOLDER]`.
 
 The agent is the simplest one: possible choices at random, in hundreds of episodes at once. The few episodes
 that earn their reward become records, as data for fine-tuning a language model.
@@ -26,7 +26,7 @@ for _ in range(400):
 episodes = list(episodes_of(*map(np.array, zip(*rows, strict=True))))
 served = [episode for episode in episodes if episode.reward == 1.0]
 records = []
-with TrajectoryWriter(sys.argv[1] if len(sys.argv) > 1 else "runs/from_arrays.jsonl") as writer:
+with TrajectoryWriter(sys.argv[1] if len(sys.argv) > 1 else "runs/from_arrays") as writer:
     for seed, episode in enumerate(served):
         task_id = json_env.domain.tasks[episode.task_index].id
         sha256 = json_env.schema.sha256

@@ -32,8 +32,8 @@ from tool_envs.errors import (
 )
 from tool_envs.evaluation import make_env
 from tool_envs.randomness import draw_below, splitmix64
-from tool_envs.trajectory import Trajectory, record_episode
-from tool_envs.trajectory.record import AssistantMessage, PolicyRun
+from tool_envs.trajectory import record_episode
+from tool_envs.trajectory.record import AssistantMessage, PolicyRun, PolicyVersion
 
 DESK, TAU = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
 RETAIL, BOOKING = "tool_envs/Retail-v0", "tool_envs/Booking-v0"
@@ -100,7 +100,13 @@ def rewarded(reward, **ledger):
     outcome = base_record().outcome
     status = "infrastructure" if reward is None else "completed"
     ledger = msgspec.structs.replace(outcome.ledger, terminal=reward, **ledger)
-    return changed(outcome=msgspec.structs.replace(outcome, status=status, reward=reward, ledger=ledger))
+    outcome = msgspec.structs.replace(outcome, status=status, reward=reward, ledger=ledger)
+    return changed(outcome=outcome, messages=base_record().messages if reward is not None else untrainable())
+
+
+def untrainable():
+    """The messages of the record, none of which may be trained on."""
+    return tuple(msgspec.structs.replace(message, trainable=False) for message in base_record().messages)
 
 
 def changed(part=None, **fields):
@@ -215,7 +221,7 @@ def test_a_group_that_mixes_is_refused_by_name_and_values(field, other):
 
 
 def test_a_failure_of_another_task_is_refused_too():
-    failed = msgspec.structs.replace(changed("task", digest="f00"), outcome=rewarded(None).outcome)
+    failed = msgspec.structs.replace(rewarded(None), task=changed("task", digest="f00").task)
 
     with pytest.raises(UsageError, match=r"one task\.digest"):
         group_advantages([failed, base_record()])
@@ -233,21 +239,25 @@ def test_the_reference_is_that_of_the_record():
 
 
 def by_versions(*versions):
-    """A record that these versions wrote, each a part of each message."""
-    runs = tuple(PolicyRun(version=version) for version in versions)
-    messages = (
-        msgspec.structs.replace(message, policy_version=runs)
-        if isinstance(message, AssistantMessage)
-        else message
-        for message in base_record().messages
+    """A record whose first message the first of these versions wrote, and so on, the last one all others."""
+    messages, writers = [], [*versions, *[versions[-1]] * len(base_record().messages)]
+    for message in base_record().messages:
+        if isinstance(message, AssistantMessage):
+            run = PolicyRun(version=writers.pop(0), count=None)
+            message = msgspec.structs.replace(message, policy_version=(run,))
+        messages.append(message)
+    published = tuple(
+        PolicyVersion(version=version, number=number)
+        for number, version in enumerate(dict.fromkeys(versions))
     )
-    return changed(messages=tuple(messages))
+    agent = msgspec.structs.replace(base_record().agent, version=versions[0])
+    return changed(agent=agent, policy_versions=published, messages=tuple(messages))
 
 
 def test_policy_versions_may_differ_and_each_advantage_names_its_own():
-    found = group_advantages([by_versions("7"), by_versions("7", "7", "8"), by_versions("8", "7")])
+    found = group_advantages([by_versions("7"), by_versions("7", "7", "8"), by_versions("8")])
 
-    assert [advantage.policy_versions for advantage in found] == [("7",), ("7", "8"), ("8", "7")]
+    assert [advantage.policy_versions for advantage in found] == [("7",), ("7", "8"), ("8",)]
 
 
 def test_an_advantage_says_what_it_was_taken_from():

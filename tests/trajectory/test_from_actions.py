@@ -389,13 +389,13 @@ def test_arrays_of_other_shapes_are_refused(place):
 
 
 def test_the_example_writes_what_it_prints(tmp_path):
-    file = tmp_path / "runs" / "from_arrays.jsonl"
+    folder = tmp_path / "runs" / "from_arrays"
 
     printed = subprocess.check_output(
-        [sys.executable, ROOT / "examples" / "array_to_text.py", file], text=True
+        [sys.executable, ROOT / "examples" / "array_to_text.py", folder], text=True
     )
 
-    records = list(read_trajectories(file))
+    records = list(read_trajectories(folder))
     assert f"{len(records)} conversations" in printed
     assert records
     for record in records:

@@ -12,6 +12,7 @@ from toy_domain import ENV_ID
 from tool_envs.errors import InfrastructureError
 from tool_envs.evaluation import make_env
 from tool_envs.trajectory import Summary, Trajectory, record_episode, summarize
+from tool_envs.trajectory.record import PolicyRun, PolicyVersion
 
 
 def failed():
@@ -66,12 +67,11 @@ def test_only_completed_and_graded_episodes_are_in_the_mean():
 def test_an_episode_of_several_versions_counts_for_each():
     record = acted("Hello?", "Hello?")
     *before, second, answer = record.messages
-    runs = tuple(msgspec.structs.replace(second.policy_version[0], version=name) for name in ("v1", "v2"))
-    second = msgspec.structs.replace(second, policy_version=runs)
+    second = msgspec.structs.replace(second, policy_version=(PolicyRun(version="v2", count=None),))
+    published = (*record.policy_versions, PolicyVersion(version="v2", number=1))
+    record = msgspec.structs.replace(record, policy_versions=published, messages=(*before, second, answer))
 
-    summary = summarize([msgspec.structs.replace(record, messages=(*before, second, answer))])
-
-    assert summary.policy_versions == {"hand v1": 1, "hand v2": 1}
+    assert summarize([record]).policy_versions == {"hand v1": 1, "hand v2": 1}
 
 
 def test_nothing_has_no_mean():
