@@ -55,13 +55,13 @@ bench: $(VENV)/.installed ## Speed of the JSON view, of the compiled stepper and
 
 LEARN = .venvs/learn/bin/python benchmarks/learn.py --train-tasks 8192 --out benchmarks/results/learn
 
-learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: two hours on one core.
+learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: an hour on one core.
 	$(LEARN) --action-form sequential multidiscrete --mask policy schema --minutes 0
 	$(LEARN) --learner ppo sb3 --seeds 0 1 2 --minutes 4
 	$(LEARN) --learner ppo sb3 --control blanked shuffled --minutes 4
-	$(LEARN) --difficulty 2 3 --minutes 8
-	$(LEARN) --action-form multidiscrete --minutes 8
-	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 8
+	$(LEARN) --difficulty 2 3 --minutes 5
+	$(LEARN) --action-form multidiscrete --minutes 5
+	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 4
 
 clean:
 	rm -rf $(VENV) .venvs build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
