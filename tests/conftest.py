@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+# How fast a machine draws examples is no law of ours, nor how long one may take.
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # On CI the same examples every time, so that a change is judged by what it changed; elsewhere new ones.
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.register_profile("default", deadline=None)
+settings.register_profile("ci", patient, derandomize=True)
+settings.register_profile("default", patient)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

@@ -154,7 +154,7 @@ import numpy
 from tool_envs.arrays.compiled import compiled
 from stepper_lanes import first_beyond, short_run
 
-is_python = compiled(first_beyond) is first_beyond
+is_python = not hasattr(compiled(first_beyond), "py_func")  # which what numba makes has
 try:
     compiled(first_beyond)(numpy.zeros(3))
     is_checked = False
