@@ -10,7 +10,7 @@ import copy
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import gymnasium
@@ -23,7 +23,7 @@ from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
 from tool_envs.reward import Outcome
 from tool_envs.trajectory.capture import describe_setting
-from tool_envs.trajectory.record import AssistantMessage, PolicyRun, Trajectory
+from tool_envs.trajectory.record import AssistantMessage, Trajectory, versions_of
 
 RewardBin: TypeAlias = Literal["terminal", "process", "rubric"]
 """A bin of `tool_envs.reward.Ledger`."""
@@ -190,7 +190,7 @@ def group_advantages(
             step=None,
             reward_bin=reward_bin,
             reward_source=name_source(trajectory),
-            policy_versions=_policy_versions(trajectory.messages),
+            policy_versions=versions_of(trajectory.messages),
             reference_version=trajectory.reference_policy,
         )
         for trajectory, reward in zip(trajectories, rewards, strict=True)
@@ -248,14 +248,6 @@ def _normalise(rewards: Sequence[float], epsilon: float) -> list[float]:
         return [0.0] * len(rewards)
     mean, deviation = statistics.fmean(rewards), statistics.stdev(rewards)
     return [(reward - mean) / (deviation + epsilon) for reward in rewards]
-
-
-def _policy_versions(messages: Iterable[object]) -> tuple[str, ...]:
-    """The versions that wrote messages, each once, in the order in which they began to."""
-    runs: Iterable[PolicyRun] = itertools.chain.from_iterable(
-        message.policy_version for message in messages if isinstance(message, AssistantMessage)
-    )
-    return tuple(dict.fromkeys(run.version for run in runs))
 
 
 # --- Steps
@@ -385,7 +377,7 @@ def step_advantages(
             step=value.step,
             reward_bin="terminal",
             reward_source=trajectory.grader_digest,
-            policy_versions=_policy_versions([trajectory.messages[value.message]]),
+            policy_versions=versions_of([trajectory.messages[value.message]]),
             reference_version=trajectory.reference_policy,
         )
         for value in values

@@ -4,7 +4,7 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, Literal
 
 import jsonschema
@@ -432,6 +432,12 @@ def _failure_problems(record: Trajectory) -> Iterator[str]:
 
 
 _LAWS = (_version_problems, _order_problems, _setting_problems, _failure_problems)
+
+
+def versions_of(messages: Iterable[RecordedMessage]) -> tuple[str, ...]:
+    """The versions of the policy that wrote messages, each once, in the order in which they began to."""
+    wrote = (message.policy_version for message in messages if isinstance(message, AssistantMessage))
+    return tuple(dict.fromkeys(run.version for runs in wrote for run in runs))
 
 
 def assistant_messages(record: Trajectory) -> Iterator[tuple[int, AssistantMessage]]:

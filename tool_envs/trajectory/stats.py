@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from tool_envs.messages import Json
-from tool_envs.trajectory.record import AssistantMessage, ToolMessage, Trajectory
+from tool_envs.trajectory.record import ToolMessage, Trajectory, versions_of
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def summarize(trajectories: Iterable[Trajectory]) -> Summary:
         statuses[outcome.status] += 1
         environments[trajectory.env.id] += 1
         schemas[trajectory.schema.sha256] += 1
-        versions.update(policy_versions(trajectory))
+        versions.update(f"{trajectory.agent.name} {version}" for version in versions_of(trajectory.messages))
         errors.update(m.code for m in trajectory.messages if isinstance(m, ToolMessage) and m.code)
         steps += outcome.steps
         if outcome.status == "completed" and outcome.reward is not None:
@@ -72,16 +72,6 @@ def summarize(trajectories: Iterable[Trajectory]) -> Summary:
         steps=steps,
         tool_errors=_ordered(errors),
     )
-
-
-def policy_versions(trajectory: Trajectory) -> set[str]:
-    """Name and version of each version of the policy that wrote in an episode."""
-    return {
-        f"{trajectory.agent.name} {run.version}"
-        for message in trajectory.messages
-        if isinstance(message, AssistantMessage)
-        for run in message.policy_version
-    }
 
 
 def _ordered(counts: Counter[str]) -> dict[str, int]:
