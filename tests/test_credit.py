@@ -665,12 +665,12 @@ def test_actions_outside_of_an_episode_are_refused():
 @pytest.mark.parametrize(
     ("other", "named"),
     [
-        (changed("schema", sha256="f00"), "schema"),
-        (changed("task", digest="f00"), "task"),
-        (changed("simulator", digest="f00"), "simulator"),
+        (changed("schema", sha256="f00"), r"schema\.sha256"),
+        (changed("task", digest="f00"), r"task\.digest"),
+        (changed("simulator", digest="f00"), r"simulator\.digest"),
         (changed("data", base_digest="f00"), r"data\.base_digest"),
         (changed(grader_digest="f00"), "grader_digest"),
-        (rewarded(0.0), "outcome"),
+        (rewarded(0.0), r"outcome\.reward"),
     ],
 )
 def test_a_record_of_something_else_is_refused_by_name(other, named):

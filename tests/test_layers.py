@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,11 @@ def test_what_the_rules_forbid(module, source):
 )
 def test_what_the_rules_permit(module, source):
     assert list(problems(module, ast.parse(source))) == []
+
+
+def test_every_package_is_installed():
+    """An editable install has them all; another one only those that are listed."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    packages = {module for module, file in FILES.items() if file.name == "__init__.py"}
+
+    assert set(listed["packages"]) == packages

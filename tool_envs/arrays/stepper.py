@@ -63,12 +63,9 @@ class Stepper:
         def as_records(array: Records) -> Records:
             return array.view(record(array.dtype))
 
-        def one(row: Row) -> Records:
-            return as_records(np.array([row.values()], np.dtype(cast("Any", row.numpy_dtype()))))
-
         self.every = np.arange(lanes)
         self._rows, self._is_endless = rows, pool_size is None
-        self._restarts, self._have_all_begun = restarts, False
+        self._restarts = restarts
         self._pool = Pool(domain, rows, lanes if pool_size is None else pool_size, words, record)
         if not self._is_endless:
             self._pool.fill()
@@ -93,31 +90,36 @@ class Stepper:
             tasks=len(domain.tasks),
             restarts=int(restarts and not self._is_endless),
         )
-        shared = {
-            "plays": self._plays,
-            "lanes": self._lanes,
-            "seen": self.seen,
-            "errands": self._pool.errands,
-            "starts": self._pool.starts,
-            "given": self.seen,
-            "outcomes": np.zeros(lanes, self._outcome),
-            "firsts": self._firsts,
-            "store": as_records(rows.store),
-            "rules": one(rules),
-        }
-        self._arrays = [
-            Lanes(
-                **shared,
-                play=np.zeros(1, self._plays.dtype),
-                work=one(rows.work),
-                table=as_records(layout_table(form, rows)),
-            )
-            for _ in range(threads)
-        ]
+        store, table = as_records(rows.store), as_records(layout_table(form, rows))
+        self._arrays = [self._lanes_of_thread(rules, store, table, as_records) for _ in range(threads)]
         self._threads = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._ready: dict[Any, Callable[..., None]] = {}
         if not self._is_endless:
             self._show_firsts(np.arange(len(self._pool.errands)))
+
+    def _lanes_of_thread(
+        self, rules: Rules, store: Records, table: Records, as_records: Callable[[Records], Records]
+    ) -> Lanes:
+        """All lanes, with room to work in for one thread alone."""
+
+        def one(row: Row) -> Records:
+            return as_records(np.array([row.values()], np.dtype(cast("Any", row.numpy_dtype()))))
+
+        return Lanes(
+            plays=self._plays,
+            given=self.seen,
+            outcomes=np.zeros(len(self.every), self._outcome),
+            play=np.zeros(1, self._plays.dtype),
+            lanes=self._lanes,
+            seen=self.seen,
+            work=one(self._rows.work),
+            errands=self._pool.errands,
+            starts=self._pool.starts,
+            firsts=self._firsts,
+            store=store,
+            rules=one(rules),
+            table=table.copy(),
+        )
 
     @property
     def lane_bytes(self) -> int:
@@ -136,7 +138,6 @@ class Stepper:
 
     def moved(self, ids: Ids) -> None:
         """Take note that the rows of lanes came from others."""
-        self._have_all_begun = False
         if self._is_endless:
             self._plays["slot"][ids] = ids
 
@@ -153,15 +154,9 @@ class Stepper:
 
     def have_begun(self, ids: Ids) -> npt.NDArray[np.bool_]:
         """Whether each of some lanes has had an episode."""
-        begun: npt.NDArray[np.bool_] = self._plays["number"][ids] >= 0
+        numbers = self._plays["number"]
+        begun: npt.NDArray[np.bool_] = (numbers if ids is self.every else numbers[ids]) >= 0
         return begun
-
-    @property
-    def have_all_begun(self) -> bool:
-        """Whether each lane has had an episode."""
-        if not self._have_all_begun:
-            self._have_all_begun = bool((self._plays["number"] >= 0).all())
-        return self._have_all_begun
 
     def is_over(self, ids: Ids) -> npt.NDArray[np.bool_]:
         """Whether the episodes of some lanes have ended."""

@@ -380,7 +380,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return given.astype(np.int64)
 
     def _require_started(self, ids: Ids) -> None:
-        if not self._stepper.have_all_begun and not self._stepper.have_begun(ids).all():
+        if not self._stepper.have_begun(ids).all():
             raise EpisodeEndedError("There is no episode yet. Call `reset` first.")
 
     def _require_none_over(self, ids: Ids) -> None:

@@ -51,7 +51,7 @@ def replay_each(trajectories: Iterable[Trajectory], **overrides: Json) -> Iterat
 def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
     inner = unwrap(env)
     env.reset(seed=trajectory.seed, options=trajectory.options)
-    _compare_settings(trajectory, inner)
+    compare_settings(trajectory, inner)
     finished = trajectory.outcome.status != "infrastructure"
     actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
     compared = _compare_messages(trajectory.messages, inner, 0)
@@ -64,7 +64,12 @@ def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
         _compare_end(trajectory, inner, compared)
 
 
-def _compare_settings(trajectory: Trajectory, env: ToolEnv) -> None:
+def compare_settings(trajectory: Trajectory, env: ToolEnv) -> None:
+    """Hold the tools, task, user, grader and data of an environment to those of a record.
+
+    Raises:
+        ReplayMismatchError: One has another digest; names it.
+    """
     for name, met in describe_setting(env).items():
         _compare_fields(name, msgspec.to_builtins(getattr(trajectory, name)), msgspec.to_builtins(met))
     _compare("data.base_digest", trajectory.data.base_digest, env.domain.base.digest)
@@ -86,8 +91,17 @@ def _compare_end(trajectory: Trajectory, env: ToolEnv, compared: int) -> None:
         raise ReplayMismatchError(f"message {compared}: recorded, but nobody said it")
     if env.outcome is None:
         raise ReplayMismatchError("outcome: recorded, but the episode is not over after the last action")
-    _compare_fields("outcome", msgspec.to_builtins(trajectory.outcome), msgspec.to_builtins(env.outcome))
+    compare_outcomes(trajectory, env)
     _compare("data.final_digest", trajectory.data.final_digest, env.data_digest())
+
+
+def compare_outcomes(trajectory: Trajectory, env: ToolEnv) -> None:
+    """Hold how an episode ended to how its record says it did.
+
+    Raises:
+        ReplayMismatchError: It ended in another way; names the first difference.
+    """
+    _compare_fields("outcome", msgspec.to_builtins(trajectory.outcome), msgspec.to_builtins(env.outcome))
 
 
 def _comparable(message: RecordedMessage) -> dict[str, Json]:
