@@ -5,6 +5,7 @@ A domain brings a `Phrases` with its `Language`; `UserGoal` and what stands in i
 
 from tool_envs.simulators.agenda import AgendaUser
 from tool_envs.simulators.agent_voice import AgentVoice
+from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
@@ -17,6 +18,7 @@ from tool_envs.simulators.understanding import understand
 __all__ = [
     "AgendaUser",
     "AgentVoice",
+    "AwaitedUser",
     "Fact",
     "HumanUser",
     "IdPattern",

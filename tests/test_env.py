@@ -1,5 +1,6 @@
 """The turn loop, on the toy domain."""
 
+import asyncio
 import copy
 import dataclasses
 import json
@@ -13,8 +14,10 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from toy_domain import MAX_LOANS, TABLES, TASKS, DeskEnv, load
 
 from tool_envs.actions import parse_action
+from tool_envs.env import ToolEnv
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
 from tool_envs.messages import ToolCall
+from tool_envs.simulators import AwaitedUser, Turn
 
 THINK = {"name": "think", "arguments": {}}
 CLOSE = {"name": "close_desk", "arguments": {}}
@@ -570,3 +573,107 @@ class DeskAgainstDict(RuleBasedStateMachine):
 
 
 TestDeskAgainstDict = DeskAgainstDict.TestCase
+
+
+# --- Users who are awaited
+
+
+class FarUser(AwaitedUser):
+    """Answers when it is let: each question puts a future in `asked`."""
+
+    name, version, digest, not_understood = "far", "1.0.0", "", 0
+
+    def __init__(self, asked):
+        self.asked, self.said = asked, []
+
+    async def areset(self, goal, key):  # noqa: ARG002 - the interface of a user
+        return await self.arespond("")
+
+    async def arespond(self, agent_text):
+        if self.asked is not None:
+            self.asked.append(asyncio.get_running_loop().create_future())
+            await self.asked[-1]
+        self.said.append(agent_text)
+        return Turn(f"{len(self.said)}: {agent_text}", ended=agent_text == "bye")
+
+    def snapshot(self):
+        return list(self.said)
+
+    def restore(self, snapshot):
+        self.said = list(snapshot)
+
+
+def far_env(asked=None):
+    domain = dataclasses.replace(load(), simulators={"far": lambda *_: FarUser(asked)})
+    return ToolEnv(domain, user="far")
+
+
+TALK = [say("hello"), {"name": "unknown", "arguments": {}}, "<broken", [say("a"), say("b")], say("bye")]
+
+
+def test_awaited_and_waited_for_users_make_the_same_episode():
+    async def awaited():
+        env = far_env()
+        return [await env.areset(seed=3), *[await env.astep(action) for action in TALK]], env.messages
+
+    env = far_env()
+    waited = [env.reset(seed=3), *[env.step(action) for action in TALK]]
+    assert asyncio.run(awaited()) == (waited, env.messages)
+    assert waited[-1][2] is True
+
+
+def test_many_episodes_wait_for_their_users_at_once():
+    async def play():
+        asked = []
+        envs = [far_env(asked) for _ in range(50)]
+        starts = [asyncio.ensure_future(env.areset(seed=0)) for env in envs]
+        await asyncio.sleep(0)
+        assert len(asked) == 50
+        for future in reversed(asked):
+            future.set_result(None)
+        return await asyncio.gather(*starts)
+
+    assert {start[0]["content"] for start in asyncio.run(play())} == {"1: "}
+
+
+def test_a_cancelled_step_ends_its_episode_without_a_reward():
+    async def play():
+        asked = []
+        env = far_env(asked)
+        start = asyncio.ensure_future(env.areset(seed=0))
+        await asyncio.sleep(0)
+        asked.pop().set_result(None)
+        await start
+        step = asyncio.ensure_future(env.astep(say("hello")))
+        await asyncio.sleep(0)
+        with pytest.raises(UsageError, match="still awaits"):
+            await env.astep(say("again"))
+        step.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await step
+        return env
+
+    env = asyncio.run(play())
+    assert (env.outcome.status, env.outcome.reward) == ("infrastructure", None)
+    with pytest.raises(EpisodeEndedError):
+        env.step(say("hello"))
+
+
+def test_a_blocking_step_inside_of_an_event_loop_says_what_to_call():
+    async def play():
+        env = far_env()
+        await env.areset(seed=0)
+        env.step(say("hello"))
+
+    with pytest.raises(UsageError, match="await `areset` and `astep`"):
+        asyncio.run(play())
+
+
+def test_an_episode_can_be_truncated_for_a_reason_of_its_caller():
+    env = far_env()
+    env.reset(seed=0)
+    outcome = env.truncate("context")
+    assert (outcome.status, outcome.reward, outcome.ended_by) == ("truncated", 0.0, "context")
+    assert env.outcome is outcome
+    with pytest.raises(EpisodeEndedError):
+        env.truncate("again")

@@ -1,9 +1,10 @@
 """The environment: one episode of an agent with tools and a user. The turn loop and nothing else."""
 
+import asyncio
 import copy
 import operator
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Coroutine, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import gymnasium
 import msgspec
@@ -18,12 +19,15 @@ from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolRe
 from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.reward import Ledger, Outcome, Status
 from tool_envs.schema import ToolSchema
-from tool_envs.simulators import UserSimulator
+from tool_envs.simulators import AwaitedUser, UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
 from tool_envs.task import Task
 from tool_envs.toolkit import error
 
 Observation = dict[str, str]
+_Reset: TypeAlias = tuple[Observation, dict[str, Any]]
+_Step: TypeAlias = tuple[Observation, float, bool, bool, dict[str, Any]]
+_T = TypeVar("_T")
 
 # Numbers of the draws in turn 0 of an episode.
 TASK_DRAW, _USER_DRAW = 0, 1
@@ -97,12 +101,11 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         self._key: int | None = None
         self._number = 0
         self._episode: Episode | None = None
+        self._awaited: Episode | None = None  # whose user is asked by `astep` now
 
     # --- Gymnasium
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> _Reset:
         """Start an episode.
 
         Args:
@@ -113,6 +116,60 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             UsageError: An option is unknown or names no task.
             InfrastructureError: The user could not be reached; there is no running episode.
         """
+        return _at_once(self._start(seed, options, awaiting=False))
+
+    def step(self, action: Json) -> _Step:
+        """Take one action: text, bytes or a JSON value (see `tool_envs.actions`).
+
+        Raises:
+            EpisodeEndedError: There is no running episode.
+            ActionTypeError: The action is nothing that an agent can have written.
+            InfrastructureError: Something outside of the episode failed; it is over and has no reward.
+        """
+        return _at_once(self._act(action, awaiting=False))
+
+    async def areset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> _Reset:
+        """`reset`, which awaits a user who is far away instead of blocking; for the unwrapped environment."""
+        return await self._start(seed, options, awaiting=True)
+
+    async def astep(self, action: Json) -> _Step:
+        """`step`, which awaits a user who is far away instead of blocking; for the unwrapped environment.
+
+        Raises:
+            UsageError: Another step of the episode still awaits its user. Also raises as `step` does.
+            CancelledError: It was cancelled; the episode is over and has no reward.
+        """
+        episode = self._running()
+        if self._awaited is episode:
+            raise UsageError("Another step of this episode still awaits its user.")
+        self._awaited = episode
+        try:
+            return await self._act(action, awaiting=True)
+        finally:
+            self._awaited = None
+
+    def truncate(self, reason: str) -> Outcome:
+        """End the running episode for a reason that is not its own: the policy's context is full, say.
+
+        Args:
+            reason: What stands in the outcome's `ended_by`. The reward is 0.0, as at the step limit.
+
+        Raises:
+            EpisodeEndedError: There is no running episode.
+        """
+        episode = self._running()
+        episode.outcome = outcome = _ended(episode, "truncated", Ledger(terminal=0.0), reason)
+        return outcome
+
+    def render(self) -> str | None:
+        """The conversation as text, in `render_mode="ansi"`; else None."""
+        if self.render_mode != "ansi":
+            return None
+        return "\n".join(as_line(message) for message in self.episode.history)
+
+    # --- What `reset` and `step` do, written once for users at hand and users who are awaited
+
+    async def _start(self, seed: int | None, options: dict[str, Any] | None, *, awaiting: bool) -> _Reset:
         super().reset(seed=seed)
         options = copy.deepcopy(options or {})
         self._count_episode(seeded=seed is not None)
@@ -127,28 +184,21 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             process=0.0 if self._process else None,
         )
         try:
-            opening = self._meet(episode)
-        except InfrastructureError as failure:
+            opening = await self._meet(episode, awaiting)
+        except (InfrastructureError, asyncio.CancelledError) as failure:
             episode.outcome = _failed(episode, failure)
             raise
         return _observe(opening), self._reset_info(task, opening)
 
-    def step(self, action: Json) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take one action: text, bytes or a JSON value (see `tool_envs.actions`).
-
-        Raises:
-            EpisodeEndedError: There is no running episode.
-            ActionTypeError: The action is nothing that an agent can have written.
-            InfrastructureError: Something outside of the episode failed; it is over and has no reward.
-        """
+    async def _act(self, action: Json, *, awaiting: bool) -> _Step:
         episode = self._running()
         parsed = parse_action(action)
         first_new = len(episode.history)
         try:
-            last = self._take(episode, parsed)
+            last = await self._take(episode, parsed, awaiting)
             reached = self._advance(episode)
             outcome = self._conclude(episode)
-        except InfrastructureError as failure:
+        except (InfrastructureError, asyncio.CancelledError) as failure:
             episode.outcome = _failed(episode, failure)
             raise
         info: dict[str, Any] = {"messages": to_chat(episode.history[first_new:]), "error_code": last.code}
@@ -160,12 +210,6 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         info["outcome"] = msgspec.to_builtins(outcome)
         terminated = outcome.status == "completed"
         return _observe(last), outcome.reward or 0.0, terminated, not terminated, info
-
-    def render(self) -> str | None:
-        """The conversation as text, in `render_mode="ansi"`; else None."""
-        if self.render_mode != "ansi":
-            return None
-        return "\n".join(as_line(message) for message in self.episode.history)
 
     # --- For those who hold the unwrapped environment
 
@@ -216,7 +260,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle holds the episode and how to load the domain, never the data."""
-        return {**self.__dict__, "_episode": self._episode and self._episode.snapshot()}
+        return {**self.__dict__, "_episode": self._episode and self._episode.snapshot(), "_awaited": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         snapshot = state["_episode"]
@@ -251,10 +295,12 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def _make_user(self, task: Task, options: dict[str, Json]) -> UserSimulator:
         return self.domain.simulators[self._user_kind](task, options)
 
-    def _meet(self, episode: Episode) -> Message:
+    async def _meet(self, episode: Episode, awaiting: bool) -> Message:
         """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
         key = splitmix64(self._key or 0, episode.number, 0, _USER_DRAW)
-        turn = episode.user.reset(episode.task.goal, key)
+        user, goal = episode.user, episode.task.goal
+        far = awaiting and isinstance(user, AwaitedUser)
+        turn = await user.areset(goal, key) if far else user.reset(goal, key)
         message = Message(role="user", name="user", content=turn.text, acts=turn.acts)
         episode.history.append(message)
         return message
@@ -277,7 +323,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             raise EpisodeEndedError("There is no running episode. Call `reset` before `step`.")
         return self._episode
 
-    def _take(self, episode: Episode, parsed: ParsedAction) -> Message:
+    async def _take(self, episode: Episode, parsed: ParsedAction, awaiting: bool) -> Message:
         """Record the action and run it; returns the answer to the last call that ran."""
         calls = parsed.calls
         refused = len(calls) > 1 and self._parallel_calls == "refuse"
@@ -294,37 +340,27 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         if refused:
             episode.steps += 1
             return [_answer(episode, call, _ONE_CALL_ONLY) for call in calls][-1]
-        last = self._run(episode, calls[0])
+        last = await self._run(episode, calls[0], awaiting)
         for call in calls[1:]:
             if episode.ended_by or episode.steps >= self.max_steps:
                 _answer(episode, call, _NOT_RUN)
             else:
-                last = self._run(episode, call)
+                last = await self._run(episode, call, awaiting)
         return last
 
     def _is_speech(self, call: ToolCall) -> bool:
         return call.name == RESPOND and self.domain.toolkit.check(call) is None
 
-    def _run(self, episode: Episode, call: ToolCall) -> Message:
+    async def _run(self, episode: Episode, call: ToolCall, awaiting: bool) -> Message:
         """Run one call: a message to the user, or a tool."""
         episode.steps += 1
         if call.name == RESPOND:
             problem = self.domain.toolkit.check(call)
-            return _answer(episode, call, problem) if problem else self._speak(episode, call)
+            return _answer(episode, call, problem) if problem else await _speak(episode, call, awaiting)
         result = self.domain.toolkit.call(episode.database, call)
         if result.code is None and self.schema.tools[call.name].effect == "end":
             episode.ended_by = "agent"
         return _answer(episode, call, result)
-
-    def _speak(self, episode: Episode, call: ToolCall) -> Message:
-        text = call.arguments[CONTENT]
-        episode.said.append(text)
-        turn = episode.user.respond(text)
-        if turn.ended:
-            episode.ended_by = "user"
-        message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id, acts=turn.acts)
-        episode.history.append(message)
-        return message
 
     # --- The end
 
@@ -357,7 +393,7 @@ def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
     return inner
 
 
-def _failed(episode: Episode, failure: InfrastructureError) -> Outcome:
+def _failed(episode: Episode, failure: BaseException) -> Outcome:
     return _ended(episode, "infrastructure", Ledger(terminal=None), type(failure).__name__)
 
 
@@ -377,6 +413,28 @@ def _ended(
         violations=list(violations),
         not_understood=episode.user.not_understood,
     )
+
+
+async def _speak(episode: Episode, call: ToolCall, awaiting: bool) -> Message:
+    text, user = call.arguments[CONTENT], episode.user
+    episode.said.append(text)
+    far = awaiting and isinstance(user, AwaitedUser)
+    turn = await user.arespond(text) if far else user.respond(text)
+    if turn.ended:
+        episode.ended_by = "user"
+    message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id, acts=turn.acts)
+    episode.history.append(message)
+    return message
+
+
+def _at_once(work: Coroutine[Any, Any, _T]) -> _T:
+    """The result of a coroutine that awaits nobody."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+    raise AssertionError("a step that does not await was suspended")
 
 
 _NO_CALL = ToolCall("", {})
