@@ -95,8 +95,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         self.render_mode = render_mode
         self.action_space = ToolCallSpace(domain.toolkit.schema)
         self.observation_space = MessageSpace()
-        self._user_kind = user
-        self._parallel_calls = parallel_calls
+        self.user_kind = user
+        self.parallel_calls = parallel_calls
         self._process = process
         self._key: int | None = None
         self._number = 0
@@ -293,7 +293,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         return tasks[draw_below(len(tasks), self._key or 0, self._number, 0, TASK_DRAW)]
 
     def _make_user(self, task: Task, options: dict[str, Json]) -> UserSimulator:
-        return self.domain.simulators[self._user_kind](task, options)
+        return self.domain.simulators[self.user_kind](task, options)
 
     async def _meet(self, episode: Episode, awaiting: bool) -> Message:
         """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
@@ -326,7 +326,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     async def _take(self, episode: Episode, parsed: ParsedAction, awaiting: bool) -> Message:
         """Record the action and run it; returns the answer to the last call that ran."""
         calls = parsed.calls
-        refused = len(calls) > 1 and self._parallel_calls == "refuse"
+        refused = len(calls) > 1 and self.parallel_calls == "refuse"
         spoken = len(calls) == 1 and not parsed.aside and self._is_speech(calls[0])
         if spoken:
             # An id would have the user's answer shown as that of a call, and the agent's side shows none.

@@ -85,6 +85,10 @@ class ReplayMismatchError(ToolEnvsError):
     """Raised when a replayed trajectory meets another observation, reward or digest than it recorded."""
 
 
+class SliceMismatchError(ToolEnvsError):
+    """Raised when what a slice froze is not what is here, or two evaluations are not of equal slices."""
+
+
 class MaskProofError(ToolEnvsError):
     """Raised when sequences of tokens or their loss mask are not what the record says was sampled."""
 

@@ -13,6 +13,7 @@ from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_records
 from tool_envs.cli.schema import schema_app
+from tool_envs.cli.slices import slice_app
 from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
 from tool_envs.errors import ReplayMismatchError, ToolEnvsError
@@ -45,6 +46,7 @@ app.command("tasks")(list_tasks)
 app.command("audit")(audit_environment)
 app.command("demo")(demo)
 app.add_typer(schema_app, name="schema")
+app.add_typer(slice_app, name="slice")
 
 
 def main() -> None:

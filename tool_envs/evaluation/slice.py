@@ -1,0 +1,210 @@
+"""Frozen slices: everything that could move a score, by its digest, in one manifest.
+
+Two scores are comparable when their manifests are equal, and only then. The manifests of released slices are
+files in `slices/`, which never change. A foreign slice is one over files that the user has (tau-bench's): its
+manifest is made from them, so other files are another slice of the same id.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Annotated, Final, Literal
+
+import gymnasium
+import msgspec
+from msgspec import Meta
+
+from tool_envs.canonical import digest
+from tool_envs.env import Observation, ToolEnv, unwrap
+from tool_envs.errors import UsageError
+from tool_envs.evaluation.environments import make_env
+from tool_envs.messages import Json
+from tool_envs.trajectory.record import EnvRef, Name, SchemaRef, Sha256, SimulatorRef, TaskRef
+
+FORMAT_VERSION: Final = "1.0.0"
+"""The version of the manifest; its form is `schemas/meta/slice/<version>.json`."""
+
+LOCAL = frozenset({"path"})
+"""Arguments of environments that say where files lie on a machine: in no manifest."""
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A closed part of a manifest."""
+
+
+class Limits(_Part, frozen=True):
+    """What bounds an episode."""
+
+    max_steps: Annotated[int, Meta(ge=1)]
+    parallel_calls: Literal["run", "refuse"]
+
+
+class Upstream(_Part, frozen=True):
+    """Which known state of a foreign benchmark the tasks are, and how many of its tasks are here.
+
+    Attributes:
+        state: Its name.
+        tasks: How many tasks the slice has there.
+    """
+
+    state: Name
+    tasks: Annotated[int, Meta(ge=1)]
+
+
+class Slice(_Part, frozen=True, kw_only=True):
+    """The manifest of a slice.
+
+    Attributes:
+        format_version: The version of this form.
+        id: Names the slice and, after the `@`, its release: `retail/test@1`. Foreign ones have none.
+        env: How to make the environment, without what only says where files lie.
+        schema: The tools, and whose descriptions of them the agent sees.
+        policy_digest: Digest of the domain policy's text.
+        data_digest: Digest of the data that every episode starts from.
+        simulator: The user.
+        grader_digest: Digest of what decides a grade.
+        limits: What bounds an episode.
+        seed: Every seed of an episode follows from it, the index of the task and the number of the trial.
+        tasks: The tasks, in order.
+        upstream: For foreign slices: the known state that these tasks are of; None: no known one.
+    """
+
+    format_version: Literal["1.0.0"]
+    id: Annotated[str, Meta(pattern=r"^[a-z_]+(/[a-z_]+)+(@[1-9][0-9]*)?\Z")]
+    env: EnvRef
+    schema: SchemaRef
+    policy_digest: Sha256
+    data_digest: str
+    simulator: SimulatorRef
+    grader_digest: str
+    limits: Limits
+    seed: Annotated[int, Meta(ge=0)]
+    tasks: Annotated[tuple[TaskRef, ...], Meta(min_length=1)]
+    upstream: Upstream | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest over all of it: equal digests, comparable scores."""
+        return digest(self.fields())
+
+    def fields(self) -> dict[str, Json]:
+        """The manifest as a JSON object, without its digest."""
+        value: dict[str, Json] = json.loads(msgspec.json.encode(self))
+        return value
+
+    def to_json(self) -> dict[str, Json]:
+        """The manifest as a JSON object, with its digest."""
+        return {**self.fields(), "digest": self.digest}
+
+    @property
+    def coverage(self) -> str:
+        """How many of the slice's tasks these are: `200 tasks`, or `25 of 50 tasks`."""
+        whole = self.upstream.tasks if self.upstream else len(self.tasks)
+        return (
+            f"{len(self.tasks)} tasks" if whole == len(self.tasks) else f"{len(self.tasks)} of {whole} tasks"
+        )
+
+    def make(self, path: str | None = None) -> gymnasium.Env[Observation, Json]:
+        """The environment of the slice; `path` says where the files of a foreign one lie."""
+        return make_env(self.env.id, self.env.kwargs | ({} if path is None else {"path": path}))
+
+
+class Difference(_Part, frozen=True):
+    """One field in which two manifests differ, as a path such as `schema/version`, and both values."""
+
+    field: str
+    first: Json
+    second: Json
+
+    def __str__(self) -> str:
+        return f"{self.field}: {_short(self.first)} and {_short(self.second)}"
+
+
+def freeze(
+    slice_id: str, env_id: str, kwargs: Mapping[str, Json], indexes: Iterable[int], *, seed: int = 0
+) -> Slice:
+    """The manifest of some tasks of an environment as it is here and now.
+
+    Args:
+        slice_id: Its id.
+        env_id: The environment.
+        kwargs: Its arguments. What they leave out would follow the defaults of the day: give all that could
+            move a score.
+        indexes: Which tasks of the split.
+        seed: Seed of the evaluation.
+
+    Raises:
+        UnknownNameError: There is no such environment, argument or task.
+        UsageError: No task is named, or a task is named twice.
+    """
+    with closing(make_env(env_id, kwargs)) as env:
+        inner = unwrap(env)
+        tasks = [inner.domain.tasks[index] for index in indexes]
+        if not tasks or len({task.id for task in tasks}) < len(tasks):
+            raise UsageError("A slice has at least one task, and each of them once.")
+        user = inner.domain.simulators[inner.user_kind](tasks[0], {})
+        schema = inner.schema
+        return Slice(
+            format_version=FORMAT_VERSION,
+            id=slice_id,
+            env=_portable(inner),
+            schema=SchemaRef(schema.domain, schema.version, schema.sha256, inner.domain.interface),
+            policy_digest=digest(inner.domain.policy_text),
+            data_digest=inner.domain.base.digest,
+            simulator=SimulatorRef(user.name, user.version, user.digest),
+            grader_digest=inner.domain.grader_digest,
+            limits=Limits(inner.max_steps, inner.parallel_calls),
+            seed=seed,
+            tasks=tuple(TaskRef(task.id, task.digest) for task in tasks),
+        )
+
+
+def freeze_again(frozen: Slice, path: str | None = None) -> Slice:
+    """The manifest that the environment of a slice and its tasks, found by their ids, have here and now.
+
+    Raises:
+        UnknownNameError: There is no such environment, argument or task any more.
+    """
+    kwargs = frozen.env.kwargs | ({} if path is None else {"path": path})
+    with closing(make_env(frozen.env.id, kwargs)) as env:
+        tasks = unwrap(env).domain.tasks
+        indexes = [tasks.index(task.id) for task in frozen.tasks]
+    again = freeze(frozen.id, frozen.env.id, kwargs, indexes, seed=frozen.seed)
+    return msgspec.structs.replace(again, upstream=frozen.upstream)
+
+
+def differences(first: Slice, second: Slice) -> list[Difference]:
+    """The fields in which two manifests differ; of tasks each one by its id. Empty: they are equal."""
+    return list(_differences("", _by_task(first), _by_task(second)))
+
+
+def describe_differences(found: Sequence[Difference], most: int = 8) -> str:
+    """Differences as one line."""
+    more = f"; and {len(found) - most} more" if len(found) > most else ""
+    return "; ".join(map(str, found[:most])) + more
+
+
+def _portable(env: ToolEnv) -> EnvRef:
+    if env.spec is None:
+        raise UsageError("The environment has no id. Make it with `gymnasium.make`.")
+    kwargs = {name: value for name, value in env.spec.kwargs.items() if name not in LOCAL}
+    return EnvRef(id=env.spec.id, version=env.spec.version, kwargs=json.loads(json.dumps(kwargs)))
+
+
+def _by_task(of: Slice) -> dict[str, Json]:
+    order = [task.id for task in of.tasks]
+    return {**of.fields(), "tasks": {task.id: task.digest for task in of.tasks}, "order of tasks": order}
+
+
+def _differences(where: str, first: Json, second: Json) -> Iterator[Difference]:
+    if isinstance(first, dict) and isinstance(second, dict):
+        for name in [*first, *(name for name in second if name not in first)]:
+            place = f"{where}/{name}" if where else name
+            yield from _differences(place, first.get(name), second.get(name))
+    elif json.dumps(first) != json.dumps(second):  # 1 and 1.0 and true are not the same here
+        yield Difference(where, first, second)
+
+
+def _short(value: Json) -> str:
+    text = "nothing" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:12]}..."

@@ -1,0 +1,128 @@
+"""Which slices there are: released ones, whose files never change, and foreign ones over a user's files."""
+
+import functools
+import importlib.resources
+from collections.abc import Mapping
+from contextlib import closing
+
+import msgspec
+
+from tool_envs.env import unwrap
+from tool_envs.errors import DataFileError, SliceMismatchError, UnknownNameError, UsageError
+from tool_envs.evaluation.environments import make_env
+from tool_envs.evaluation.slice import (
+    Slice,
+    Upstream,
+    describe_differences,
+    differences,
+    freeze,
+    freeze_again,
+)
+from tool_envs.messages import Json
+from tool_envs.schema.files import SchemaFiles, read_json
+from tool_envs.schema.forms import check_form
+
+_TAU_BENCH = {"user": "scripted", "max_steps": 30, "parallel_calls": "run"}
+FOREIGN: Mapping[str, tuple[str, dict[str, Json]]] = {
+    f"tau_bench/{domain}/test": ("tool_envs/TauBench-v0", {"domain": domain, "split": "test", **_TAU_BENCH})
+    for domain in ("retail", "airline")
+}
+"""Id -> environment and arguments of the slices over files that the user has."""
+
+
+def slice_ids() -> list[str]:
+    """The ids of all slices, sorted."""
+    return sorted([*released_slices().all_keys(), *FOREIGN])
+
+
+def load_slice(slice_id: str, *, path: str | None = None, user: str | None = None) -> Slice:
+    """A slice that was verified: the environment has here what the manifest froze.
+
+    Args:
+        slice_id: Its id.
+        path: Where the files of a foreign slice lie.
+        user: The kind of user, for foreign slices; None: the usual one. A released slice has its own.
+
+    Raises:
+        UnknownNameError: There is no such slice.
+        UsageError: `path` or `user` is missing, or is given for a released slice.
+        DataFileError: A manifest or a file of the slice is missing, damaged or was changed.
+        SliceMismatchError: Something here is not what was frozen; names each such field.
+    """
+    if slice_id in FOREIGN:
+        return _freeze_foreign(slice_id, path, user)
+    if slice_id not in released_slices().all_keys():
+        raise UnknownNameError("slice", slice_id, slice_ids())
+    if path is not None or user is not None:
+        raise UsageError(f"The slice {slice_id} is frozen as a whole: it takes no path and no other user.")
+    frozen = read_slice(slice_id)
+    verify_slice(frozen)
+    return frozen
+
+
+def read_slice(slice_id: str) -> Slice:
+    """The manifest of a released slice, which is the one that was released; what is here is not looked at.
+
+    Raises:
+        DataFileError: It is missing or damaged, or is not the one that was released.
+    """
+    files = released_slices()
+    return parse_slice(files.read_released(slice_id), str(files.path(slice_id)))
+
+
+def parse_slice(value: Json, path: str) -> Slice:
+    """The slice that a JSON object describes.
+
+    Raises:
+        DataFileError: It is not of the form, or its digest is not that of its content.
+    """
+    check_form("slice", "1.0.0", value, path)
+    found = msgspec.convert({name: part for name, part in value.items() if name != "digest"}, Slice)
+    if found.digest != value["digest"]:
+        raise DataFileError(path, f"its digest says {value['digest']}, but its content has {found.digest}")
+    return found
+
+
+def verify_slice(frozen: Slice, path: str | None = None) -> None:
+    """Refuse a slice that is not what is here; raises as `load_slice` does."""
+    found = differences(frozen, freeze_again(frozen, path))
+    if found:
+        raise SliceMismatchError(
+            f"The slice {frozen.id} is not what it was (frozen and here): {describe_differences(found)}. "
+            "Scores on it would not be comparable: take the version of this package that released it."
+        )
+
+
+@functools.cache
+def released_slices() -> SchemaFiles:
+    """The files of the released slices, and the lock that keeps them as they are."""
+    return SchemaFiles(importlib.resources.files("tool_envs.evaluation") / "slices")
+
+
+def _freeze_foreign(slice_id: str, path: str | None, user: str | None) -> Slice:
+    if path is None:
+        raise UsageError(f"The slice {slice_id} is over files that you have: say where they lie (path).")
+    env_id, kwargs = FOREIGN[slice_id]
+    kwargs = {**kwargs, "path": path} | ({} if user is None else {"user": user})
+    with closing(make_env(env_id, kwargs)) as env:
+        count = len(unwrap(env).domain.tasks)
+    found = freeze(slice_id, env_id, kwargs, range(count))
+    return msgspec.structs.replace(found, upstream=_known_state(found))
+
+
+def _known_state(found: Slice) -> Upstream | None:
+    """The known state that has all these tasks, over this data; the newest one if several have."""
+    have = {task.id: task.digest for task in found.tasks}
+    for state in _known_states()[found.id]:
+        same = all(state["tasks"].get(name) == sha256[:16] for name, sha256 in have.items())
+        if same and state["data_digest"] == found.data_digest:
+            return Upstream(state["name"], len(state["tasks"]))
+    return None
+
+
+@functools.cache
+def _known_states() -> dict[str, list[dict[str, Json]]]:
+    """Slice id -> states, newest first: name, data digest, task id -> first 16 digits of its digest."""
+    file = importlib.resources.files("tool_envs.evaluation") / "upstream_states.json"
+    states: dict[str, list[dict[str, Json]]] = read_json(file)
+    return states
