@@ -170,7 +170,8 @@ def test_a_slice_on_which_a_trivial_agent_earns_is_not_released(copied, monkeypa
     assert not (copied / "retail" / "smoke@2.json").exists()
 
 
-def test_a_slice_that_cannot_be_solved_is_not_released(copied, monkeypatch):
+@pytest.mark.usefixtures("copied")
+def test_a_slice_that_cannot_be_solved_is_not_released(monkeypatch):
     monkeypatch.setattr(release, "_solver_of", lambda _: "silent")
     frozen = msgspec.structs.replace(SMOKE, id="retail/smoke@2", tasks=SMOKE.tasks[:1])
     with pytest.raises(UsageError, match="`silent` does not solve retail/test/any/0"):
