@@ -59,8 +59,8 @@ def test_eval_prints_one_json_object_and_nothing_else():
 
     report = json.loads(result.stdout)
     assert result.returncode == 0
-    assert (report["episodes"], report["success_rate"]) == (3, 1.0)
-    assert report["kwargs"] == {"user": "silent"}
+    assert (report["scores"]["episodes"], report["scores"]["success_rate"]["value"]) == (3, 1.0)
+    assert report["slice"]["env"]["kwargs"] == {"user": "silent"}
 
 
 def test_eval_prints_a_table_that_names_the_interface(run):
@@ -73,7 +73,7 @@ def test_eval_prints_a_table_that_names_the_interface(run):
 
 def test_eval_appends_records_that_replay(run):
     for agent in ("gold", "silent"):
-        assert run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "runs/x").exit_code == 0
+        assert run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--records", "runs/x").exit_code == 0
 
     result = run("replay", "runs/x")
 
@@ -91,15 +91,15 @@ def test_eval_keeps_no_record_of_an_episode_that_never_began(run, monkeypatch, t
         return usual(task, options)
 
     monkeypatch.setitem(simulators, "scripted", make)
-    result = run("eval", toy_domain.ENV_ID, "--agent", "gold", "--out", "x", "--json")
+    result = run("eval", toy_domain.ENV_ID, "--agent", "gold", "--records", "x", "--json")
 
-    assert json.loads(result.stdout)["outcomes"] == {"completed": 3, "infrastructure": 1}
+    assert json.loads(result.stdout)["scores"]["outcomes"] == {"completed": 3, "infrastructure": 1}
     records = list(read_trajectories(tmp_path / "x"))
     assert [record.task.id for record in records] == ["lend-emma", "where", "refuse"]
 
 
 def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
-    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--records", "x")
     first, second = (record.to_line() for record in read_trajectories(tmp_path / "x"))
     changed = second.replace('"reward":1.0', '"reward":0.0')
     (tmp_path / "x.jsonl").write_text(f"{first}\n{changed}\n")
@@ -112,7 +112,7 @@ def test_replay_of_a_changed_record_fails_with_the_difference(run, tmp_path):
 
 def test_a_store_with_a_writer_is_refused(run, tmp_path):
     with TrajectoryWriter(tmp_path / "x"):
-        result = run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+        result = run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--records", "x")
 
     assert result.exit_code == 2
     assert "is writing" in result.stderr
@@ -121,7 +121,7 @@ def test_a_store_with_a_writer_is_refused(run, tmp_path):
 
 def test_stats_counts_what_a_store_holds(run):
     for agent in ("gold", "silent"):
-        run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--out", "x")
+        run("eval", SAMPLE, "--agent", agent, "--tasks", "2", "--records", "x")
 
     counts = json.loads(run("stats", "x", "--json").stdout)
     table = rows_of(run("stats", "x").stdout)
@@ -141,7 +141,7 @@ def test_stats_counts_what_a_store_holds(run):
         (["eval", SAMPLE, "--agent", "gold", "--split", "tset"], "Unknown split 'tset'"),
         (["eval", SAMPLE, "--agent", "gold", "-k", "usr=silent"], "Did you mean: `user`?"),
         (["eval", SAMPLE, "--agent", "gold", "-k", "user"], "Expected KEY=VALUE"),
-        (["eval", SAMPLE, "--agent", "gold", "--tasks", "1000"], "Unknown task index 999"),
+        (["eval", SAMPLE, "--agent", "gold", "--tasks", "1000"], "Unknown task index 10"),
         (["eval", SAMPLE, "--agent", "gold", "-k", "path=nowhere"], "no such folder"),
         (["eval", "nobody:ns/Env-v0", "--agent", "gold"], "No module named 'nobody'"),
         (["play", "tool_envs/Nothing-v0"], "Unknown environment"),

@@ -23,6 +23,7 @@ from tool_envs.credit import (
     step_values,
 )
 from tool_envs.env import ToolEnv
+from tool_envs.environments import make_env
 from tool_envs.errors import (
     EpisodeEndedError,
     InfrastructureError,
@@ -30,7 +31,6 @@ from tool_envs.errors import (
     UnknownNameError,
     UsageError,
 )
-from tool_envs.evaluation import make_env
 from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.trajectory import record_episode
 from tool_envs.trajectory.record import AssistantMessage, PolicyRun, PolicyVersion

@@ -9,8 +9,9 @@ import pytest
 import toy_domain
 
 from tool_envs.agents import TRIVIAL, Agent, load_agent
+from tool_envs.environments import find_env_ids
 from tool_envs.errors import DataFileError, UnknownNameError, UsageError
-from tool_envs.evaluation import evaluate, find_env_ids
+from tool_envs.evaluation import evaluate
 from tool_envs.reward import Ledger, Verdict
 
 SAMPLE = "tool_envs/TauBench-v0"
@@ -23,11 +24,12 @@ def test_a_report_says_what_was_played_and_what_came_out():
 
     report = evaluate(SAMPLE, {"user": "silent"}, GOLD, seed=3)
 
-    assert report.schema_sha256 == env.schema.sha256
-    assert report.data_digest == env.domain.base.digest
-    assert (report.interface, report.user) == ("ours", {"name": "replay", "version": "1.0.0"})
-    assert report.episodes == report.graded == report.outcomes["completed"] == len(env.domain.tasks)
-    assert report.mean_steps == sum(r.steps for r in report.results) / report.episodes
+    frozen, scores = report.slice, report.scores
+    assert frozen.schema.sha256 == env.schema.sha256
+    assert frozen.data_digest == env.domain.base.digest
+    assert (frozen.schema.interface, frozen.simulator.name) == ("ours", "replay")
+    assert scores.episodes == scores.graded == scores.outcomes["completed"] == len(env.domain.tasks)
+    assert scores.mean_steps == sum(r.steps for r in report.results) / scores.episodes
     assert json.loads(json.dumps(report.to_json(), allow_nan=False))["results"][0]["reward"] == 1.0
 
 
@@ -38,7 +40,7 @@ def test_a_report_says_what_was_played_and_what_came_out():
 def test_tau_bench_retail_gives_its_known_scores(tau_bench_path, agent, solved):
     report = evaluate(SAMPLE, {"path": str(tau_bench_path)}, load_agent(agent))
 
-    assert report.graded == 115
+    assert report.scores.graded == 115
     assert sum(result.reward for result in report.results) == solved
 
 
@@ -48,7 +50,7 @@ def test_tau_bench_retail_gives_its_known_scores(tau_bench_path, agent, solved):
 def test_tau_bench_airline_gives_its_known_scores(tau_bench_path, agent, solved):
     report = evaluate(SAMPLE, {"path": str(tau_bench_path), "domain": "airline"}, load_agent(agent))
 
-    assert report.graded == 25
+    assert report.scores.graded == 25
     assert sum(result.reward for result in report.results) == solved
 
 
@@ -56,7 +58,7 @@ def test_mistakes_are_counted_by_their_code():
     report = evaluate(toy_domain.ENV_ID, {}, load_agent("random"), seed=1)
 
     totals = sum((Counter(result.error_codes) for result in report.results), Counter())
-    assert report.error_codes == dict(totals)
+    assert report.scores.error_codes == dict(totals)
     assert "no_such_record" in totals
 
 
@@ -87,16 +89,19 @@ def test_an_infrastructure_failure_has_no_reward_and_the_others_go_on(monkeypatc
     monkeypatch.setitem(simulators, "scripted", make)
     report = evaluate(toy_domain.ENV_ID, {}, GOLD)
 
-    assert report.outcomes == {"completed": DESK_TASKS - 1, "infrastructure": 1}
-    assert (report.episodes, report.graded, report.success_rate) == (DESK_TASKS, DESK_TASKS - 1, 1.0)
+    assert report.scores.outcomes == {"completed": DESK_TASKS - 1, "infrastructure": 1}
+    scores = report.scores
+    assert (scores.episodes, scores.graded, scores.rate) == (DESK_TASKS, DESK_TASKS - 1, 1.0)
+    assert scores.blames == {"infrastructure": 1}
     assert [(r.reward, r.steps) for r in report.results if r.task_id == "where"] == [(None, steps)]
 
 
 def test_there_is_no_rate_where_nothing_was_graded():
     report = evaluate(toy_domain.ENV_ID, {"user": "dead_line"}, SILENT)
 
-    assert report.graded == 0
-    assert report.success_rate is report.mean_reward is report.mean_steps is None
+    assert report.scores.graded == 0
+    assert report.scores.rate is report.scores.mean_steps is None
+    assert report.scores.pass_hat == report.scores.by_family == {}
 
 
 def test_an_ungraded_episode_does_not_count(monkeypatch):
@@ -105,13 +110,14 @@ def test_an_ungraded_episode_does_not_count(monkeypatch):
 
     report = evaluate(toy_domain.ENV_ID, {}, GOLD)
 
-    assert (report.episodes, report.graded, report.success_rate) == (DESK_TASKS, 0, None)
+    assert (report.scores.episodes, report.scores.graded, report.scores.rate) == (DESK_TASKS, 0, None)
+    assert report.scores.causes == {}
 
 
-def test_an_evaluation_of_no_tasks_has_no_user():
-    report = evaluate(toy_domain.ENV_ID, {}, SILENT, tasks=[])
-
-    assert (report.episodes, report.success_rate, report.user) == (0, None, None)
+@pytest.mark.parametrize(("tasks", "trials"), [([], 1), (None, 0)])
+def test_an_evaluation_of_nothing_is_refused(tasks, trials):
+    with pytest.raises(UsageError, match="at least one"):
+        evaluate(toy_domain.ENV_ID, {}, SILENT, tasks=tasks, trials=trials)
 
 
 def test_the_callback_sees_each_finished_episode():
@@ -133,7 +139,7 @@ def test_the_callback_sees_each_finished_episode():
         (SAMPLE, {"splt": "test"}, None, "Unknown argument .* Did you mean: `split`"),
         (SAMPLE, {"split": "tset"}, None, "Unknown split"),
         (SAMPLE, {"user": "silnt"}, None, "Did you mean: `silent`"),
-        (SAMPLE, {}, range(1000), "Unknown task index 999"),
+        (SAMPLE, {}, range(1000), "Unknown task index 10"),
     ],
 )
 def test_an_unknown_name_is_refused_before_the_first_episode(env_id, kwargs, tasks, problem):

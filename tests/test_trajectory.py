@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_envs.agents import TRIVIAL, load_agent
+from tool_envs.environments import make_env
 from tool_envs.errors import (
     DataFileError,
     InfrastructureError,
@@ -20,7 +21,7 @@ from tool_envs.errors import (
     UnknownNameError,
     UsageError,
 )
-from tool_envs.evaluation import evaluate, make_env
+from tool_envs.evaluation import evaluate
 from tool_envs.schema.files import shipped_files
 from tool_envs.tau_bench.env import TauBenchEnv
 from tool_envs.tau_bench.files import SAMPLE as SAMPLE_FOLDER

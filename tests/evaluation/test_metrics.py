@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tool_envs.errors import UsageError
-from tool_envs.evaluation.metrics import Trials, flip_rate, mean_over_tasks, pass_at_k, pass_hat_k
+from tool_envs.evaluation.metrics import (
+    Trials,
+    flip_rate,
+    mean_over_tasks,
+    pass_at_k,
+    pass_hat_k,
+    rate_over_tasks,
+)
 
 
 @st.composite
@@ -107,6 +114,21 @@ def test_blocks_change_nothing(monkeypatch):
     whole = mean_over_tasks(values, draws=50)
     monkeypatch.setattr("tool_envs.evaluation.metrics._BLOCK", 12)
     assert mean_over_tasks(values, draws=50) == whole
+
+
+@given(st.integers(1, 60), st.sampled_from([0.0, 1.0]), st.sampled_from([0.8, 0.95]))
+def test_where_all_tasks_go_the_same_way_the_interval_is_exact(count, end, level):
+    found = rate_over_tasks([end] * count, level=level)
+    exact = scipy.stats.binomtest(round(count * end), count).proportion_ci(level, method="exact")
+    assert (found.value, found.low, found.high) == (
+        end,
+        pytest.approx(exact.low),
+        pytest.approx(exact.high),
+    )
+
+
+def test_other_rates_have_the_interval_of_the_bootstrap():
+    assert rate_over_tasks([0.0, 0.5, 1.0]) == mean_over_tasks([0.0, 0.5, 1.0])
 
 
 def test_a_single_task_has_no_interval():

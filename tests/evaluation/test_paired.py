@@ -96,5 +96,6 @@ def test_the_smallest_difference_is_shown_about_as_often_as_promised():
     assert 0.70 <= shown / 200 <= 0.90
 
 
-def test_one_task_has_no_smallest_difference():
-    assert smallest_difference([1.0]) is None
+@pytest.mark.parametrize("differences", [[], [1.0], [0.25, 0.25, 0.25]])
+def test_without_a_spread_there_is_no_smallest_difference(differences):
+    assert smallest_difference(differences) is None

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from trajectory_records import RECORDS_1, assistant, base, finish, observation, records
 
 from tool_envs.agents import TRIVIAL, load_agent
+from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, InfrastructureError, UsageError
-from tool_envs.evaluation import evaluate, make_env
+from tool_envs.evaluation import evaluate
 from tool_envs.schema.files import shipped_files
 from tool_envs.trajectory import Trajectory, record_episode, replay
 from tool_envs.trajectory.capture import SCRIPTED, PolicySetting, Turn

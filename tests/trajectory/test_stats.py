@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from store_records import played
 from toy_domain import ENV_ID
 
+from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError
-from tool_envs.evaluation import make_env
 from tool_envs.trajectory import Summary, Trajectory, record_episode, summarize
 from tool_envs.trajectory.record import PolicyRun, PolicyVersion
 

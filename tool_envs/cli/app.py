@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from tool_envs.cli.audit import audit_environment
+from tool_envs.cli.compare import attribute_change, compare
 from tool_envs.cli.demo import demo
 from tool_envs.cli.evaluate import evaluate_agent
 from tool_envs.cli.list import list_environments
@@ -40,6 +41,8 @@ app = typer.Typer(
 app.command("list")(list_environments)
 app.command("play")(play_as_human)
 app.command("eval")(evaluate_agent)
+app.command("compare")(compare)
+app.command("attribute")(attribute_change)
 app.command("replay")(replay_records)
 app.command("stats")(show_stats)
 app.command("tasks")(list_tasks)

@@ -82,7 +82,7 @@ def demo(
     screen.print(_compare_agents([played.reports for played in shown]))
     for line in speed:
         screen.print(line)
-    count = sum(played.reports[0].episodes for played in shown)
+    count = sum(len(played.reports[0].results) for played in shown)
     screen.print(f"{met} of {count} episodes, replayed from {out}, met every observation and reward.")
 
 
@@ -127,7 +127,7 @@ def _replay(path: Path, tick: Tick) -> int:
 def _show_conversation(played: Played) -> None:
     """One line for each message, as wide as the screen, and not too many of them."""
     screen, solved = console(), played.reports[0]
-    screen.print(f"\n{_name(solved)}, task {solved.results[0].task_id}, served by {solved.agent}:")
+    screen.print(f"\n{_name(solved)}, task {solved.results[0].task_id}, served by {solved.agent.name}:")
     for message in played.conversation[:_LINES]:
         line = Text(" ".join(as_line(message).split()), style=_STYLES[message.role])
         screen.print(line, no_wrap=True, overflow="ellipsis")
@@ -149,19 +149,19 @@ def _compare_agents(shown: Sequence[Sequence[Report]]) -> Table:
 
 def _title(report: Report) -> str:
     return (
-        f"{_name(report)}\ntest, {report.episodes} tasks\n"
-        f"interface: {report.interface}\nsolver: {report.agent}"
+        f"{_name(report)}\ntest, {len(report.results)} tasks\n"
+        f"interface: {report.slice.schema.interface}\nsolver: {report.agent.name}"
     )
 
 
 def _score(report: Report) -> str:
     solved = sum(result.reward == 1.0 for result in report.results)
-    return f"{solved}/{report.graded} {show_rate(report.mean_reward)}"
+    return f"{solved}/{report.scores.graded} {show_rate(report.scores.rate)}"
 
 
 def _name(report: Report) -> str:
     """The environment without its namespace, and the domain where it has several."""
-    domain, name = report.kwargs.get("domain"), report.env_id.partition("/")[2]
+    domain, name = report.slice.env.kwargs.get("domain"), report.slice.env.id.partition("/")[2]
     return f"{name} {domain}" if domain else name
 
 
@@ -177,7 +177,7 @@ def _measure(part: Slice, files: Sequence[Path]) -> str:
     episodes, reads = [], []
     for _ in range(_ROUNDS):
         report = evaluate(part.env_id, part.kwargs, load_agent(part.solver))
-        episodes.append(report.seconds / report.episodes)
+        episodes.append(report.seconds / len(report.results))
         reads.append(_time_reading(files))
     episode, read = statistics.median(episodes), statistics.median(reads)
     name = f"{part.env_id} {part.kwargs['domain']}"

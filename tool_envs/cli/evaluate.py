@@ -1,18 +1,21 @@
 """`tool-envs eval`."""
 
 import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from tool_envs.agents import AGENTS, load_agent
-from tool_envs.cli.options import EnvId, Kwargs, read_pairs
-from tool_envs.cli.screen import console, progress, show_counts, show_rate, table_of
+from tool_envs.cli.options import DataPath, Kwargs, read_pairs
+from tool_envs.cli.screen import console, progress, show_counts, show_interval, show_rate, table_of
 from tool_envs.env import ToolEnv
-from tool_envs.evaluation import EpisodeResult, Report, evaluate
+from tool_envs.errors import UsageError
+from tool_envs.evaluation import EpisodeResult, Report, evaluate, evaluate_slice, load_slice
+from tool_envs.evaluation.scores import Group
 from tool_envs.trajectory import TrajectoryWriter, record_episode
 
 MAX_NOT_UNDERSTOOD = 0.05
@@ -23,64 +26,116 @@ _SYNC_EVERY = 100
 
 
 def evaluate_agent(
-    env_id: EnvId,
     agent: Annotated[str, typer.Option(help=f"Who acts: {', '.join(AGENTS)}.")],
+    env_id: Annotated[str | None, typer.Argument(help="Id of the environment; or give a slice.")] = None,
+    slice_id: Annotated[
+        str | None, typer.Option("--slice", help="Frozen slice, such as retail/test@1; all of its tasks.")
+    ] = None,
+    path: DataPath = None,
     kwarg: Kwargs = None,
     split: Annotated[str | None, typer.Option(help="Split of the tasks; the same as -k split=SPLIT.")] = None,
     tasks: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks; default: all.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation; it never chooses tasks.")] = 0,
+    trials: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the evaluation, 0 if not given; it chooses no tasks.")
+    ] = None,
     out: Annotated[
+        Path | None, typer.Option(help="Write the report here; run again, it goes on where it was stopped.")
+    ] = None,
+    records: Annotated[
         Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:
     """Play an agent over tasks and report how often it succeeds."""
-    kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
+    if (env_id is None) == (slice_id is None):
+        raise UsageError("Say what to play: the id of an environment, or `--slice ID`.")
+    if slice_id and (kwarg or split or tasks or seed is not None):
+        raise UsageError("A slice has its own arguments, tasks and seed: no -k, --split, --tasks or --seed.")
+    if env_id and path:
+        raise UsageError("`--path` is for foreign slices: give an environment `-k path=...`.")
     chosen = load_agent(agent)
     with ExitStack() as stack:
-        tick = stack.enter_context(progress(f"{agent} on {env_id}"))
-        writer = stack.enter_context(TrajectoryWriter(out, sync_every=_SYNC_EVERY)) if out else None
+        tick = stack.enter_context(progress(f"{agent} on {slice_id or env_id}"))
+        writer = stack.enter_context(TrajectoryWriter(records, sync_every=_SYNC_EVERY)) if records else None
 
         def note(env: ToolEnv, result: EpisodeResult) -> None:
             # An episode without a step is not recorded: the environment may hold an older one.
             if writer and result.steps:
                 writer.append(record_episode(env, chosen.name, chosen.version, result.seed))
-            tick(tasks or len(env.domain.tasks))
+            tick(None)
 
-        report = evaluate(
-            env_id, kwargs, chosen, tasks=range(tasks) if tasks else None, seed=seed, on_episode=note
-        )
+        if slice_id:
+            frozen = load_slice(slice_id, path=path)
+            report = evaluate_slice(frozen, chosen, path=path, trials=trials, on_episode=note, out=out)
+        else:
+            kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
+            few = range(tasks) if tasks else None
+            report = evaluate(
+                env_id or "",
+                kwargs,
+                chosen,
+                tasks=few,
+                trials=trials,
+                seed=seed or 0,
+                on_episode=note,
+                out=out,
+            )
     if as_json:
         typer.echo(json.dumps(report.to_json(), allow_nan=False))
     else:
         console().print(report_table(report))
-    if (report.not_understood_rate or 0) > MAX_NOT_UNDERSTOOD:
+    if (report.scores.not_understood_rate or 0) > MAX_NOT_UNDERSTOOD:
         typer.echo(
-            f"warning: the user did not understand {report.not_understood_rate:.1%} of the agent's messages; "
-            "this agent needs a user that is a language model",
+            f"warning: the user did not understand {report.scores.not_understood_rate:.1%} of the agent's "
+            "messages; this agent needs a user that is a language model",
             err=True,
         )
 
 
 def report_table(report: Report) -> Table:
     """A report without its single episodes."""
-    table = table_of("evaluation", f"{report.agent} on {report.env_id}")
-    user = report.user or {"name": "nobody", "version": ""}
+    frozen, scores = report.slice, report.scores
+    table = table_of("evaluation", f"{report.agent.name} on {frozen.id}")
+    for mark in report.marks:
+        table.add_row("NOT COMPARABLE", mark)
     for name, value in (
-        ("success rate", f"{show_rate(report.success_rate)} of {report.graded} graded episodes"),
-        ("mean reward", show_rate(report.mean_reward)),
-        ("mean steps", show_rate(report.mean_steps, 2)),
-        ("episodes", f"{report.episodes}: {show_counts(report.outcomes)}"),
-        ("agent's mistakes", show_counts(report.error_codes)),
-        ("not understood by the user", show_rate(report.not_understood_rate)),
-        ("interface", f"interface: {report.interface}"),
-        ("schema", f"{report.schema_version}, sha256 {report.schema_sha256[:12]}"),
-        ("data", f"digest {report.data_digest[:12]}"),
-        ("grader", f"digest {report.grader_digest[:12]}"),
-        ("user", f"{user['name']} {user['version']}"),
-        ("agent version", report.agent_version),
-        ("seed", str(report.seed)),
+        ("success rate", f"{show_interval(scores.success_rate)} of {scores.graded} graded episodes"),
+        ("trivial agents", _show_floors(report)),
+        *((f"pass^{k}", show_interval(rate)) for k, rate in scores.pass_hat.items() if k > 1),
+        *((f"pass@{k}", show_interval(rate)) for k, rate in scores.pass_at.items() if k > 1),
+        ("trials that disagree", show_rate(scores.flip_rate)),
+        ("by difficulty", _show_groups(scores.by_difficulty)),
+        ("by family", _show_groups(scores.by_family)),
+        ("causes of failure", show_counts(scores.causes)),
+        ("whose fault", show_counts(scores.blames)),
+        ("mean steps", show_rate(scores.mean_steps, 2)),
+        ("episodes", f"{scores.episodes}: {show_counts(scores.outcomes)}"),
+        ("agent's mistakes", show_counts(scores.error_codes)),
+        ("not understood by the user", show_rate(scores.not_understood_rate)),
+        ("cost", f"{scores.cost:.4f} USD"),
+        ("tasks", f"{frozen.coverage} of {frozen.env.id}, {report.trials} trials each"),
+        ("interface", f"interface: {frozen.schema.interface}"),
+        ("schema", f"{frozen.schema.domain} {frozen.schema.version}, sha256 {frozen.schema.sha256[:12]}"),
+        ("data", f"digest {frozen.data_digest[:12]}"),
+        ("grader", f"digest {frozen.grader_digest[:12]}"),
+        ("user", f"{frozen.simulator.name} {frozen.simulator.version}"),
+        ("slice", f"digest {frozen.digest[:12]}"),
+        ("agent version", report.agent.version),
+        ("seed", str(frozen.seed)),
         ("seconds", f"{report.seconds:.2f}"),
     ):
         table.add_row(name, value)
     return table
+
+
+def _show_floors(report: Report) -> str:
+    floors = sorted(report.floors.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {rate:.3f}" for name, rate in floors) or "not run"
+
+
+def _show_groups(groups: Mapping[Any, Group]) -> str:
+    shown = (
+        f"{key}: {group.success_rate.value:.3f} of {group.tasks}" for key, group in groups.items() if key
+    )
+    return ", ".join(shown) or "-"

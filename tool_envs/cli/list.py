@@ -6,7 +6,7 @@ import gymnasium
 from gymnasium.envs.registration import load_env_creator
 
 from tool_envs.cli.screen import console, table_of
-from tool_envs.evaluation import find_env_ids
+from tool_envs.environments import find_env_ids
 
 
 def list_environments() -> None:

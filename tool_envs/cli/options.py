@@ -19,6 +19,9 @@ Kwargs = Annotated[
         help="Argument of the environment; the value as JSON or as text.",
     ),
 ]
+DataPath = Annotated[
+    str | None, typer.Option("--path", help="Where the files of a foreign slice lie (tau-bench's, say).")
+]
 
 
 def read_pairs(pairs: Iterable[str] | None) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from tool_envs.agents import human, play
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
 from tool_envs.cli.screen import show_counts
 from tool_envs.env import ToolEnv, as_line, unwrap
-from tool_envs.evaluation import make_env
+from tool_envs.environments import make_env
 
 
 def play_as_human(

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from tool_envs.evaluation.metrics import Interval
+
 Tick = Callable[[int | None], None]
 """Moves a progress bar on by one; takes how many there are in all, once that is known."""
 
@@ -41,3 +43,13 @@ def show_counts(counts: Mapping[str, int]) -> str:
 def show_rate(rate: float | None, digits: int = 3) -> str:
     """A rate or mean; `-` when there is none."""
     return "-" if rate is None else f"{rate:.{digits}f}"
+
+
+def show_interval(interval: Interval | None, digits: int = 3) -> str:
+    """An estimate with its confidence interval; `-` when there is none."""
+    if interval is None:
+        return "-"
+    value = show_rate(interval.value, digits)
+    if interval.low is None or interval.high is None:
+        return value
+    return f"{value} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tool_envs.cli.options import EnvId, Kwargs, read_pairs
+from tool_envs.cli.options import DataPath, EnvId, Kwargs, read_pairs
 from tool_envs.cli.screen import console, table_of
 from tool_envs.evaluation.release import release_slice
 from tool_envs.evaluation.slice import Slice, freeze
@@ -14,9 +14,6 @@ from tool_envs.evaluation.slice_files import FOREIGN, load_slice, read_slice, sl
 slice_app = typer.Typer(help="Frozen slices: what can be compared.", no_args_is_help=True)
 
 SliceId = Annotated[str, typer.Argument(help="Id of the slice, such as retail/test@1.")]
-DataPath = Annotated[
-    str | None, typer.Option("--path", help="Where the files of a foreign slice lie (tau-bench's, say).")
-]
 
 
 @slice_app.command("list")

@@ -9,7 +9,7 @@ import typer
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
 from tool_envs.cli.screen import console, show_counts, table_of
 from tool_envs.env import unwrap
-from tool_envs.evaluation import make_env
+from tool_envs.environments import make_env
 
 
 def list_tasks(

@@ -1,7 +1,19 @@
-"""Runs an agent over the tasks of a split, and says what came out."""
+"""Runs an agent over frozen tasks, and says what came out and what it may be compared with."""
 
-from tool_envs.evaluation.environments import find_env_ids, make_env
-from tool_envs.evaluation.evaluate import evaluate
-from tool_envs.evaluation.report import EpisodeResult, Report
+from tool_envs.evaluation.evaluate import evaluate, evaluate_slice
+from tool_envs.evaluation.report import Report, read_report, write_report
+from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.evaluation.slice import Slice
+from tool_envs.evaluation.slice_files import load_slice, slice_ids
 
-__all__ = ["EpisodeResult", "Report", "evaluate", "find_env_ids", "make_env"]
+__all__ = [
+    "EpisodeResult",
+    "Report",
+    "Slice",
+    "evaluate",
+    "evaluate_slice",
+    "load_slice",
+    "read_report",
+    "slice_ids",
+    "write_report",
+]

@@ -9,7 +9,7 @@ from tool_envs.agents import TRIVIAL, Agent, Script, load_agent
 from tool_envs.arrays.vector import ArrayVectorEnv
 from tool_envs.domain import Solver
 from tool_envs.env import Observation, ToolEnv, unwrap
-from tool_envs.evaluation.environments import make_env
+from tool_envs.environments import make_env
 from tool_envs.evaluation.evaluate import evaluate
 from tool_envs.evaluation.learner import learn_and_play
 from tool_envs.evaluation.report import EpisodeResult
@@ -106,7 +106,7 @@ def _play(
 
     report = evaluate(env_id, kwargs, agent, tasks=tasks, seed=seed, on_episode=note)
     solved = sum(result.reward == 1.0 for result in report.results)
-    return Finding(agent.name, expected, report.episodes, solved, tuple(problems))
+    return Finding(agent.name, expected, len(report.results), solved, tuple(problems))
 
 
 def _must_solve(outcome: Outcome) -> str:

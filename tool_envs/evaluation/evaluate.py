@@ -1,29 +1,37 @@
-"""Plays an agent over tasks, one episode each."""
+"""Plays an agent over tasks, and reports what came out."""
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import gymnasium
 
-from tool_envs.agents import Agent, play
+from tool_envs.agents import TRIVIAL, Agent, load_agent, play
 from tool_envs.env import ToolEnv, unwrap
-from tool_envs.errors import EpisodeEndedError, InfrastructureError, UsageError
-from tool_envs.evaluation.environments import make_env
-from tool_envs.evaluation.report import EpisodeResult, Report, summarise
+from tool_envs.environments import make_env
+from tool_envs.errors import InfrastructureError, UsageError
+from tool_envs.evaluation.failures import Failure, failure_of
+from tool_envs.evaluation.journal import Journal
+from tool_envs.evaluation.report import FORMAT_VERSION, Report, write_report
+from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.evaluation.seeds import agent_key, episode_seed
+from tool_envs.evaluation.slice import Slice, freeze
 from tool_envs.messages import Json
-from tool_envs.randomness import splitmix64
+from tool_envs.task import Task
+from tool_envs.trajectory.record import AgentRef
 
 OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
 """Called after each episode, while the environment holds it; its time is not counted. An episode of 0 steps,
 whose user could not be met, may not be the one that the environment holds."""
 
-_MANY_TASKS = 100_000
+UNRELEASED = "unreleased/tasks"
+"""The id of tasks that are of no slice: their manifest is like that of any slice."""
 
-# Numbers of the draws of one task.
-_EPISODE_DRAW, _AGENT_DRAW = 0, 1
+_MANY_TASKS = 100_000
 
 
 def evaluate(
@@ -32,10 +40,12 @@ def evaluate(
     agent: Agent,
     *,
     tasks: Sequence[int] | None = None,
+    trials: int = 1,
     seed: int = 0,
     on_episode: OnEpisode | None = None,
+    out: str | Path | None = None,
 ) -> Report:
-    """Play one episode of each task, on one environment.
+    """Play tasks of an environment, on one environment.
 
     An episode whose infrastructure fails has no reward and is left out of every rate; the others go on.
 
@@ -44,89 +54,161 @@ def evaluate(
         kwargs: Its arguments.
         agent: Who acts.
         tasks: Indexes of the tasks; None: all of the split. They never depend on the seed.
-        seed: Each episode's seed follows from it and from the index of the task.
+        trials: Episodes of each task.
+        seed: Each episode's seed follows from it, the index of the task and the number of the trial.
         on_episode: What else to do after each episode.
+        out: Where to write the report. Stopped and called again, it goes on where it was.
 
     Raises:
         UnknownNameError: There is no such environment, argument or task.
-        UsageError: The agent stopped before an episode ended, or the split is endless and `tasks` is None.
+        UsageError: The agent stopped before an episode ended, no task or no trial is asked for, the split is
+            endless and `tasks` is None, or another evaluation was begun at `out`.
+        DataFileError: `out` cannot be written.
     """
+    indexes = _all_tasks(env_id, kwargs) if tasks is None else tasks
+    frozen = freeze(UNRELEASED, env_id, kwargs, indexes, seed=seed)
     with closing(make_env(env_id, kwargs)) as env:
-        inner = unwrap(env)
-        indexes = _all_tasks(inner) if tasks is None else tasks
-        for end in {min(indexes), max(indexes)} if indexes else ():
-            inner.domain.tasks[end]  # an unknown one is refused before the first episode
+        return _evaluate(env, frozen, indexes, agent, trials, on_episode, out)
+
+
+def evaluate_slice(
+    frozen: Slice,
+    agent: Agent,
+    *,
+    path: str | None = None,
+    trials: int = 1,
+    on_episode: OnEpisode | None = None,
+    out: str | Path | None = None,
+    floors: bool = True,
+) -> Report:
+    """Play the tasks of a slice, as `evaluate` does.
+
+    Args:
+        frozen: The slice, as `load_slice` gives it.
+        agent: Who acts.
+        path: Where the files of a foreign slice lie.
+        trials: Episodes of each task.
+        on_episode: What else to do after each episode.
+        out: Where to write the report. Stopped and called again, it goes on where it was.
+        floors: Whether trivial agents play the slice too, once: below what they get, a score says nothing.
+
+    Raises:
+        UsageError: The agent stopped before an episode ended, no trial is asked for, or another evaluation
+            was begun at `out`.
+        DataFileError: `out` cannot be written.
+    """
+    with closing(frozen.make(path)) as env:
+        tasks = unwrap(env).domain.tasks
+        indexes = [tasks.index(task.id) for task in frozen.tasks]
+        measured = _measure_floors(env, frozen, indexes) if floors else {}
+        return _evaluate(env, frozen, indexes, agent, trials, on_episode, out, measured)
+
+
+def _measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequence[int]) -> dict[str, float]:
+    """The success rate of each trivial agent."""
+    reports = (_evaluate(env, frozen, indexes, load_agent(name), 1, None, None) for name in TRIVIAL)
+    return {report.agent.name: report.scores.rate for report in reports if report.scores.rate is not None}
+
+
+def _evaluate(
+    env: gymnasium.Env[Any, Any],
+    frozen: Slice,
+    indexes: Sequence[int],
+    agent: Agent,
+    trials: int,
+    on_episode: OnEpisode | None,
+    out: str | Path | None,
+    floors: dict[str, float] | None = None,
+) -> Report:
+    if trials < 1:
+        raise UsageError(f"Expected at least one trial of each task, not {trials}.")
+    what = {"slice": frozen.digest, "agent": agent.name, "version": agent.version, "trials": trials}
+    with Journal(out, what) if out else nullcontext() as journal:
+        known = journal.finished if journal else {}
         results, seconds = [], 0.0
-        for index in indexes:
+        for index, trial in itertools.product(indexes, range(trials)):
+            if (index, trial) in known:
+                results.append(known[index, trial])
+                continue
             began = time.perf_counter()
-            result = _play_task(env, agent, index, seed)
+            results.append(_play_task(env, agent, index, trial, frozen.seed))
             seconds += time.perf_counter() - began
-            results.append(result)
             if on_episode:
-                on_episode(inner, result)
-        return Report(
-            env_id=env_id,
-            kwargs=dict(kwargs),
-            agent=agent.name,
-            agent_version=agent.version,
-            seed=seed,
+                on_episode(unwrap(env), results[-1])
+            if journal:
+                journal.append(results[-1])
+        report = Report(
+            format_version=FORMAT_VERSION,
+            slice=frozen,
+            agent=AgentRef(name=agent.name, version=agent.version),
+            trials=trials,
+            results=tuple(results),
+            floors=floors or {},
             seconds=seconds,
-            **_describe(inner),
-            **summarise(results),
         )
+        if journal and out:
+            write_report(report, out)
+            journal.remove()
+        return report
 
 
-def _all_tasks(env: ToolEnv) -> Sequence[int]:
-    count = len(env.domain.tasks)
+def _all_tasks(env_id: str, kwargs: Mapping[str, Json]) -> Sequence[int]:
+    with closing(make_env(env_id, kwargs)) as env:
+        count = len(unwrap(env).domain.tasks)
     if count > _MANY_TASKS:
         raise UsageError(f"This split has {count} tasks, as good as endless. Say how many to play.")
     return range(count)
 
 
-def _play_task(env: gymnasium.Env[Any, Any], agent: Agent, index: int, seed: int) -> EpisodeResult:
+def _play_task(
+    env: gymnasium.Env[Any, Any], agent: Agent, index: int, trial: int, seed: int
+) -> EpisodeResult:
     inner = unwrap(env)
-    # 53 bits: every reader of a record takes it exactly.
-    own_seed = splitmix64(seed, index, 0, _EPISODE_DRAW) >> 11
-    known: dict[str, Any] = {"index": index, "task_id": inner.domain.tasks[index].id, "seed": own_seed}
+    task, own_seed = inner.domain.tasks[index], episode_seed(seed, index, trial)
     try:
         observation, _ = env.reset(seed=own_seed, options={"task_index": index})
-    except InfrastructureError:
-        return EpisodeResult(**known, status="infrastructure", reward=None, steps=0)
-    try:
-        play(env, agent, observation, splitmix64(seed, index, 0, _AGENT_DRAW))
-    except InfrastructureError:
-        return EpisodeResult(**known, status="infrastructure", reward=None, **_count(inner))
+    except InfrastructureError as failure:
+        return _not_met(task, index, trial, own_seed, failure)
+    with suppress(InfrastructureError):  # the outcome says so
+        play(env, agent, observation, agent_key(seed, index, trial))
     if inner.outcome is None:
         raise UsageError(f"Agent `{agent.name}` or a wrapper stopped before the end of task {index}.")
-    return EpisodeResult(**known, status=inner.outcome.status, reward=inner.outcome.reward, **_count(inner))
+    return result_of(inner, index, trial, own_seed)
 
 
-def _count(env: ToolEnv) -> dict[str, Any]:
-    history = env.episode.history
-    return {
-        "steps": env.episode.steps,
-        "error_codes": dict(Counter(message.code for message in history if message.code)),
-        "said": len(env.episode.said),
-        "not_understood": env.episode.user.not_understood,
-    }
+def result_of(env: ToolEnv, index: int, trial: int, seed: int) -> EpisodeResult:
+    """How the episode that an environment holds went; it is over."""
+    episode, outcome = env.episode, env.outcome
+    if outcome is None:
+        raise UsageError("The episode still runs.")
+    return EpisodeResult(
+        index=index,
+        task_id=episode.task.id,
+        seed=seed,
+        status=outcome.status,
+        reward=outcome.reward,
+        steps=episode.steps,
+        trial=trial,
+        family=episode.task.family,
+        difficulty=episode.task.difficulty,
+        error_codes=dict(Counter(message.code for message in episode.history if message.code)),
+        said=len(episode.said),
+        not_understood=episode.user.not_understood,
+        failure=failure_of(outcome, len(episode.said)),
+    )
 
 
-def _describe(env: ToolEnv) -> dict[str, Any]:
-    """The fields of a report that say what was played."""
-    domain = env.domain
-    return {
-        "interface": domain.interface,
-        "schema_version": env.schema.version,
-        "schema_sha256": env.schema.sha256,
-        "data_digest": domain.base.digest,
-        "grader_digest": domain.grader_digest,
-        "user": _name_user(env),
-    }
-
-
-def _name_user(env: ToolEnv) -> dict[str, str] | None:
-    try:
-        user = env.episode.user
-    except EpisodeEndedError:
-        return None
-    return {"name": user.name, "version": user.version}
+def _not_met(task: Task, index: int, trial: int, seed: int, failure: InfrastructureError) -> EpisodeResult:
+    """An episode whose user could not be met: it never began."""
+    return EpisodeResult(
+        index=index,
+        task_id=task.id,
+        seed=seed,
+        status="infrastructure",
+        reward=None,
+        steps=0,
+        trial=trial,
+        family=task.family,
+        difficulty=task.difficulty,
+        failure=Failure("infrastructure", type(failure).__name__),
+    )

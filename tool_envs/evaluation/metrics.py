@@ -77,7 +77,8 @@ def pass_at_k(task: Trials, k: int) -> float:
         UsageError: `k` is below 1, or above the number of trials.
     """
     _require_trials(task, k)
-    return 1.0 - math.comb(task.trials - task.successes, k) / math.comb(task.trials, k)
+    every = math.comb(task.trials, k)
+    return (every - math.comb(task.trials - task.successes, k)) / every
 
 
 def mean_over_tasks(
@@ -111,6 +112,29 @@ def mean_over_tasks(
     )
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high), level)
+
+
+def rate_over_tasks(values: Sequence[float], *, level: float = 0.95, seed: int = 0) -> Interval:
+    """The mean of a rate over tasks: as `mean_over_tasks`, but honest where every task is at the same end.
+
+    Resampling tasks that are all 0, or all 1, gives an interval of no width. There it is the exact one of
+    Clopper and Pearson (1934), a task counting once.
+
+    Args:
+        values: A rate in [0, 1] for each task; at least one.
+        level: Confidence level, in (0, 1).
+        seed: Seed of the resampling.
+
+    Raises:
+        UsageError: As `mean_over_tasks`.
+    """
+    found = mean_over_tasks(values, level=level, seed=seed)
+    width = 1.0 - ((1 - level) / 2) ** (1 / len(values))
+    if all(value == 1 for value in values):
+        return Interval(1.0, 1.0 - width, 1.0, level)
+    if all(value == 0 for value in values):
+        return Interval(0.0, 0.0, width, level)
+    return found
 
 
 def flip_rate(tasks: Sequence[Trials]) -> float | None:

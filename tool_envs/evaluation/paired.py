@@ -31,8 +31,7 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
         p_value: Two-sided: how often chance alone gives so large a difference, if the two are alike.
         flips: How often a trial of the first and one of the second disagree about a task, mean over tasks.
         smallest_difference: The true difference that such an evaluation would show with probability `power`
-            at the 5% level; None for fewer than two tasks. It comes from the spread that was seen: where no
-            task differs it is 0, which says nothing.
+            at the 5% level, from the spread that was seen; None where there is none.
         power: That probability.
     """
 
@@ -114,9 +113,9 @@ def smallest_difference(
     normal distribution; see Miller, Adding Error Bars to Evals (arXiv 2411.00640), section 5.
 
     Returns:
-        It, in the unit of the differences; None for fewer than two tasks.
+        It, in the unit of the differences; None for fewer than two tasks, or without any spread.
     """
-    if len(differences) < 2:
+    if len(set(differences)) < 2:
         return None
     error = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1)) / math.sqrt(len(differences))
     normal = NormalDist()

@@ -1,120 +1,95 @@
-"""What an evaluation found."""
+"""What an evaluation found: a file that carries all that its scores depend on."""
 
+import functools
 import json
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+import os
+from pathlib import Path
+from typing import Final, Literal
 
 import msgspec
 
+from tool_envs.errors import DataFileError
+from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.evaluation.scores import Scores, scores_of
+from tool_envs.evaluation.slice import Slice
+from tool_envs.evaluation.slice_files import parse_slice
+from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
-from tool_envs.reward import Status
+from tool_envs.schema.forms import check_form
+from tool_envs.trajectory.record import AgentRef
+
+FORMAT_VERSION: Final = "1.0.0"
+"""The version of a report's form, `schemas/meta/report/<version>.json`."""
 
 
-class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How one episode of an evaluation went.
-
-    Attributes:
-        index: Index of its task in the split.
-        task_id: Id of its task.
-        seed: The seed of its `reset`.
-        status: `completed`, `truncated` or `infrastructure`.
-        reward: 0.0 or 1.0; None when it was not graded: it then counts nowhere.
-        steps: Actions taken; 0 when the user could not even be met.
-        error_codes: How often each kind of agent's mistake was answered.
-        said: Messages of the agent to the user.
-        not_understood: How many of them the user did not understand.
-    """
-
-    index: int
-    task_id: str
-    seed: int
-    status: Status
-    reward: float | None
-    steps: int
-    error_codes: dict[str, int] = {}
-    said: int = 0
-    not_understood: int = 0
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """An evaluation: what was played, by whom, and what came out. Rates of other digests are not comparable.
+class Report(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """An evaluation: what was played, by whom, and what came out.
 
     Attributes:
-        env_id: The environment.
-        kwargs: How it was made.
-        agent: Name of the agent.
-        agent_version: Its version.
-        seed: The seed, from which each episode's own is derived.
-        interface: Whose tool descriptions and domain policy the agent saw: `ours` or `upstream`.
-        schema_version: Version of the tools.
-        schema_sha256: Their digest.
-        data_digest: Digest of the data that every episode started from.
-        grader_digest: Digest of what decides a grade.
-        user: Name and version of the simulated user; None when no episode began.
-        episodes: How many were played.
-        graded: How many of them have a reward; infrastructure failures have none.
-        success_rate: Share of the graded episodes with reward 1.0; None when there are none.
-        mean_reward: Mean reward of the graded episodes; None when there are none.
-        mean_steps: Mean steps of the episodes that did not fail for the infrastructure; None without any.
-        outcomes: How many episodes ended in each way.
-        error_codes: How often each kind of agent's mistake was answered.
-        not_understood_rate: Share of the agent's messages that the user did not understand; None: no message.
+        format_version: The version of this form.
+        slice: All that the scores depend on besides the agent. Reports of equal slices are comparable.
+        agent: Who acted.
+        trials: How many trials of each task there are.
+        results: The episodes, in the order of their tasks and trials.
+        floors: Trivial agent -> its success rate on the slice; empty: they were not run.
+        marks: Why the scores are no plain ones: trained on another schema version, say.
         seconds: Time that playing took.
-        results: The episodes, in the order of their tasks.
     """
 
-    env_id: str
-    kwargs: dict[str, Json]
-    agent: str
-    agent_version: str
-    seed: int
-    interface: str
-    schema_version: str
-    schema_sha256: str
-    data_digest: str
-    grader_digest: str
-    user: dict[str, str] | None
-    episodes: int
-    graded: int
-    success_rate: float | None
-    mean_reward: float | None
-    mean_steps: float | None
-    outcomes: dict[str, int]
-    error_codes: dict[str, int]
-    not_understood_rate: float | None
-    seconds: float
+    format_version: Literal["1.0.0"]
+    slice: Slice
+    agent: AgentRef
+    trials: int
     results: tuple[EpisodeResult, ...]
+    floors: dict[str, float] = {}
+    marks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @functools.cached_property
+    def scores(self) -> Scores:
+        """The figures that follow from the results."""
+        return scores_of(self.results)
 
     def to_json(self) -> dict[str, Json]:
-        """The report as a JSON object."""
-        value: dict[str, Json] = json.loads(json.dumps(msgspec.to_builtins(self), allow_nan=False))
-        return value
+        """The report as a JSON object; `scores` stands there for readers, and is computed anew when read."""
+        fields = {name: msgspec.to_builtins(getattr(self, name)) for name in self.__struct_fields__}
+        scores = msgspec.to_builtins(self.scores, str_keys=True)
+        value = {**fields, "slice": self.slice.to_json(), "scores": scores}
+        plain: dict[str, Json] = json.loads(json.dumps(value, allow_nan=False))
+        return plain
 
 
-def summarise(results: Sequence[EpisodeResult]) -> dict[str, Any]:
-    """The fields of a report that follow from its results."""
-    rewards = [result.reward for result in results if result.reward is not None]
-    played = [result.steps for result in results if result.status != "infrastructure"]
-    codes = sum((Counter(result.error_codes) for result in results), Counter[str]())
-    return {
-        "episodes": len(results),
-        "graded": len(rewards),
-        "success_rate": _mean([float(reward == 1.0) for reward in rewards]),
-        "mean_reward": _mean(rewards),
-        "mean_steps": _mean(played),
-        "outcomes": dict(sorted(Counter(result.status for result in results).items())),
-        "error_codes": dict(sorted(codes.items())),
-        "not_understood_rate": _share(
-            sum(result.not_understood for result in results), sum(result.said for result in results)
-        ),
-        "results": tuple(results),
-    }
+def write_report(report: Report, path: str | Path) -> None:
+    """Write a report as a JSON file, whole or not at all.
+
+    Raises:
+        DataFileError: It cannot be written.
+    """
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        beside.write_text(json.dumps(report.to_json(), allow_nan=False) + "\n", encoding="ascii")
+        os.replace(beside, path)
+    except OSError as problem:
+        raise DataFileError(path, f"cannot be written: {problem.strerror}") from None
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def read_report(path: str | Path) -> Report:
+    """The report in a JSON file.
 
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+    Raises:
+        DataFileError: It is missing, not of the form, or the digest of its slice is not that of its content.
+    """
+    try:
+        value = parse_json(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise DataFileError(path, f"cannot be read: {problem.strerror}") from None
+    except (ValueError, RecursionError) as problem:
+        raise DataFileError(path, f"no report: {problem}") from None
+    check_form("report", FORMAT_VERSION, value, str(path))
+    frozen = parse_slice(value["slice"], str(path))
+    fields = {name: part for name, part in value.items() if name not in ("slice", "scores")}
+    try:
+        return msgspec.convert({**fields, "slice": frozen.fields()}, Report)
+    except msgspec.ValidationError as problem:
+        raise DataFileError(path, str(problem)) from None

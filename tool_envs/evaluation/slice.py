@@ -16,8 +16,8 @@ from msgspec import Meta
 
 from tool_envs.canonical import digest
 from tool_envs.env import Observation, ToolEnv, unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.messages import Json
 from tool_envs.trajectory.record import EnvRef, Name, SchemaRef, Sha256, SimulatorRef, TaskRef
 

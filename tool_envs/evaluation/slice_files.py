@@ -8,8 +8,8 @@ from contextlib import closing
 import msgspec
 
 from tool_envs.env import unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, SliceMismatchError, UnknownNameError, UsageError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.evaluation.slice import (
     Slice,
     Upstream,

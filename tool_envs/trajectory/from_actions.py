@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from tool_envs.arrays.env import ArrayEnv
 from tool_envs.env import ToolEnv
+from tool_envs.environments import make_env
 from tool_envs.errors import ReplayMismatchError, UsageError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import record_episode
 from tool_envs.trajectory.record import Trajectory

@@ -8,8 +8,8 @@ import gymnasium
 import msgspec
 
 from tool_envs.env import ToolEnv, unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import ReplayMismatchError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import describe_setting, record_message
 from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, Trajectory

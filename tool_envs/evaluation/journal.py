@@ -1,0 +1,76 @@
+"""What an evaluation has finished, beside its report-to-be: run again, it goes on where it was stopped."""
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from tool_envs.errors import DataFileError, UsageError
+from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.messages import Json
+
+
+class Journal:
+    """The finished episodes of one evaluation: a line for what is evaluated, then one for each episode.
+
+    A line that its writer was killed at is dropped.
+
+    Args:
+        report: The path of the report; the journal is `<report>.part` beside it.
+        what: All that the results depend on, as a JSON object: the manifest's digest, the agent, the trials.
+
+    Raises:
+        UsageError: The journal there is one of another evaluation; names the fields that differ.
+        DataFileError: It cannot be read or written.
+    """
+
+    def __init__(self, report: str | Path, what: dict[str, Json]) -> None:
+        self.path = Path(f"{report}.part")
+        self._what = json.loads(json.dumps(what))
+        try:
+            lines = self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []
+            self.finished = self._read(lines)
+            self.path.write_bytes(b"".join(line + b"\n" for line in lines) or self._head())
+            self._file = self.path.open("ab")
+        except OSError as problem:
+            raise DataFileError(self.path, f"cannot be used: {problem.strerror}") from None
+
+    def append(self, result: EpisodeResult) -> None:
+        """Note one more finished episode; it is handed to the system before this returns."""
+        self._file.write(msgspec.json.encode(result) + b"\n")
+        self._file.flush()
+
+    def remove(self) -> None:
+        """The report is written: forget the journal."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def _head(self) -> bytes:
+        return msgspec.json.encode(self._what) + b"\n"
+
+    def _read(self, lines: list[bytes]) -> dict[tuple[int, int], EpisodeResult]:
+        """(Index of the task, trial) -> its result."""
+        if not lines:
+            return {}
+        try:
+            what = msgspec.json.decode(lines[0])
+            results = [msgspec.json.decode(line, type=EpisodeResult) for line in lines[1:]]
+        except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+            raise DataFileError(self.path, f"no journal of an evaluation: {problem}") from None
+        if what != self._what:
+            differ = [name for name in self._what if what.get(name) != self._what[name]]
+            raise UsageError(
+                f"{self.path} is of another evaluation: {', '.join(differ)} differ. Finish that one, remove "
+                "the file, or write the report elsewhere."
+            )
+        return {(result.index, result.trial): result for result in results}

@@ -1,0 +1,126 @@
+"""What follows from the episodes of an evaluation: rates with their intervals, counts, causes of failure."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from tool_envs.evaluation.metrics import Interval, Trials, flip_rate, pass_at_k, pass_hat_k, rate_over_tasks
+from tool_envs.evaluation.results import EpisodeResult
+
+Key = TypeVar("Key", str, int)
+
+
+class Group(msgspec.Struct, frozen=True):
+    """The tasks of one family, or of one difficulty.
+
+    Attributes:
+        tasks: Those with a graded trial.
+        success_rate: Mean over them.
+    """
+
+    tasks: int
+    success_rate: Interval
+
+
+class Scores(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of an evaluation. Only graded episodes count in rates; intervals are over tasks.
+
+    Attributes:
+        episodes: How many were played.
+        graded: How many of them have a reward from rules; infrastructure failures have none.
+        success_rate: Mean over tasks of the share of their trials with reward 1.0; None: nothing was graded.
+        pass_hat: k -> the probability that k trials of a task all succeed, mean over tasks, as far as every
+            task has k graded trials.
+        pass_at: k -> the probability that one of k trials succeeds, likewise.
+        flip_rate: How often two trials of a task disagree; None: no task has two.
+        mean_steps: Of the episodes that did not fail for the infrastructure; None without any.
+        outcomes: How many episodes ended in each way.
+        error_codes: How often each kind of agent's mistake was answered.
+        not_understood_rate: Share of the agent's messages that the user did not understand; None: no message.
+        by_family: Family of tasks -> how they went.
+        by_difficulty: Difficulty -> how they went.
+        blames: Whose fault the failures were, most frequent first.
+        causes: Why episodes failed, most frequent first.
+        cost: US dollars.
+    """
+
+    episodes: int
+    graded: int
+    success_rate: Interval | None
+    pass_hat: dict[int, Interval]
+    pass_at: dict[int, Interval]
+    flip_rate: float | None
+    mean_steps: float | None
+    outcomes: dict[str, int]
+    error_codes: dict[str, int]
+    not_understood_rate: float | None
+    by_family: dict[str, Group]
+    by_difficulty: dict[int, Group]
+    blames: dict[str, int]
+    causes: dict[str, int]
+    cost: float
+
+    @property
+    def rate(self) -> float | None:
+        """The success rate without its interval."""
+        return self.success_rate and self.success_rate.value
+
+
+def scores_of(results: Sequence[EpisodeResult]) -> Scores:
+    """The figures of an evaluation."""
+    tasks = trials_by_task(results)
+    played = [result.steps for result in results if result.status != "infrastructure"]
+    codes = sum((Counter(result.error_codes) for result in results), Counter[str]())
+    failures = [result.failure for result in results if result.failure]
+    said = sum(result.said for result in results)
+    return Scores(
+        episodes=len(results),
+        graded=sum(result.reward is not None for result in results),
+        success_rate=_rate(tasks),
+        pass_hat=_curve(pass_hat_k, tasks),
+        pass_at=_curve(pass_at_k, tasks),
+        flip_rate=flip_rate(list(tasks.values())),
+        mean_steps=sum(played) / len(played) if played else None,
+        outcomes=dict(sorted(Counter(result.status for result in results).items())),
+        error_codes=dict(sorted(codes.items())),
+        not_understood_rate=sum(result.not_understood for result in results) / said if said else None,
+        by_family=_groups({result.task_id: result.family for result in results}, tasks),
+        by_difficulty=_groups({result.task_id: result.difficulty for result in results}, tasks),
+        blames=_most_frequent(Counter(failure.blame for failure in failures)),
+        causes=_most_frequent(Counter(failure.cause for failure in failures)),
+        cost=sum(result.cost for result in results),
+    )
+
+
+def trials_by_task(results: Sequence[EpisodeResult]) -> dict[str, Trials]:
+    """Task id -> its graded trials, for the tasks that have any, in their order."""
+    rewards: dict[str, list[float]] = {}
+    for result in results:
+        if result.reward is not None:
+            rewards.setdefault(result.task_id, []).append(result.reward)
+    return {task: Trials(each.count(1.0), len(each)) for task, each in rewards.items()}
+
+
+def _rate(tasks: Mapping[str, Trials]) -> Interval | None:
+    return rate_over_tasks([task.successes / task.trials for task in tasks.values()]) if tasks else None
+
+
+def _curve(metric: Callable[[Trials, int], float], tasks: Mapping[str, Trials]) -> dict[int, Interval]:
+    most = min((task.trials for task in tasks.values()), default=0)
+    return {k: rate_over_tasks([metric(task, k) for task in tasks.values()]) for k in range(1, most + 1)}
+
+
+def _groups(keys: Mapping[str, Key], tasks: Mapping[str, Trials]) -> dict[Key, Group]:
+    found = {}
+    for key in sorted({keys[task] for task in tasks}):
+        members = {task: trials for task, trials in tasks.items() if keys[task] == key}
+        rate = _rate(members)
+        if rate is not None:
+            found[key] = Group(len(members), rate)
+    return found
+
+
+def _most_frequent(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
