@@ -19,8 +19,10 @@ from tool_envs.simulators.comparing import (
     wrong_leaves,
 )
 from tool_envs.simulators.goal import Fact, UserGoal
+from tool_envs.simulators.letters import LETTER, is_letter, letter_of
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.reading import Reading
+from tool_envs.simulators.telling import puts_off
 from tool_envs.simulators.understanding import read
 
 _MAX_WINDOWS = 12  # how far back a proposal that a message ends with is looked for
@@ -37,10 +39,6 @@ _DONE = re.compile(
     r"|\ball set\b|\b(?:all|it is|it's) done\b"
 )
 _NOT_DONE = re.compile(r"\b(?:cannot|not|unable|sorry|unfortunately|already|once|if|when|before)\b|n't\b")
-_PENDING = re.compile(
-    r"\blet me (?!know)|\bi(?:'ll| will| am going to|'m going to) (?!be (?:happy|glad))"
-    r"|\b(?:one|a|just a) moment\b|\bhold on\b|\bplease (?:hold|wait)\b|\bbear with\b"
-)
 _SMALL_TALK = re.compile(
     r"\b(?:thanks?|hello|hi|welcome|sure|certainly|of course|great|verified|authenticated|happy to|glad to"
     r"|no problem|sorry|apolog\w+|understand|noted|got it|okay|alright|all right|perfect)\b"
@@ -89,6 +87,8 @@ def hear(text: str, node: Node, state: State, goal: UserGoal, phrases: Phrases) 
     """What a message means while the user is at a step of their agenda."""
     text = _STATE.sub(lambda code: _STATES[code.group()], text)
     reading = read(text, phrases.language, goal.lexicon)
+    if letter_of(node.wish) and is_letter(text, reading):
+        return Understood(Heard(informs=1, answers=1), {})  # what its sentences say is said in the letter
     heard = _acts(text, reading, node, phrases)
     if not (heard.confirms or heard.done):
         return Understood(heard, {})  # values are looked at in proposals and reports only
@@ -112,7 +112,7 @@ def _acts(text: str, reading: Reading, node: Node, phrases: Phrases) -> Heard:
         informs=reading.informs,
         done=done,
         answers=_answers(words, node.wish.fact, reading, phrases),
-        pending=not done and _PENDING.search(words) is not None,
+        pending=not done and puts_off(words),
         denies=reading.denies and not who,
         transfers=reading.transfers,
         closes=reading.closes,
@@ -143,7 +143,7 @@ def _is_done(part: str, phrases: Phrases) -> bool:
 
 def _answers(words: str, fact: Fact | None, reading: Reading, phrases: Phrases) -> bool:
     """A message holds a value of the type that was asked for. Which one is right, the user does not know."""
-    if fact is None:
+    if fact is None or fact.type == LETTER:
         return False
     if fact.type == "status" and phrases.language.statuses.search(words):
         return True

@@ -94,3 +94,48 @@ OPENINGS: dict[str, Pool] = {
     ),
 }
 """Kind of wish -> openings. A question brings its own (`Fact.question`)."""
+
+LETTER_OPENINGS: dict[str, Pool] = {
+    "apology": (
+        "I am not happy about {order}. Please write me a letter of apology that says what became of it and "
+        "what I paid for it.",
+        "I would like a written apology for {order}, a letter that states how far it is and what it cost me.",
+        "Please send me a letter that apologizes for {order}. It should name its status and what I paid.",
+        "{order} was a disappointment. I want an apology in a letter, with what happened to it and what it "
+        "cost.",
+        "Could you write me a letter to apologize for {order}? Please put in how it stands and what I paid.",
+        "After the trouble with {order} I expect a letter of apology. Say in it where it stands and what I "
+        "was charged.",
+        "I am upset about {order}. Please write me a letter of apology with its status and its price.",
+        "It is about {order}: I want an apology in a letter, which says what its status is and what I paid.",
+        "Please apologize for {order} in a letter. Tell me in it what happened to it and what I paid.",
+        "I want a letter about {order} that says sorry, tells me what its status is and how much I paid.",
+    ),
+    "expenses": (
+        "I need a letter for my expense report that lists what is in {order}, each with its price, and the "
+        "total.",
+        "Please write me a letter about {order} for my expense report: every item, its price, and the total.",
+        "Could you put {order} in a letter for my employer? I need all items with their prices and the sum.",
+        "For my expenses I need a letter about {order}: the items, what each of them cost, and the total.",
+        "My company wants a letter about {order}: the items, their prices and what I paid in all.",
+        "I have to claim {order} at work. Please write a letter that names the items, their prices and the "
+        "total.",
+        "Please sum up {order} in a letter for my expenses, with all items, each price and the total.",
+        "Accounting asks me for {order} in a letter: what I bought, at which prices, and the total.",
+        "It is about {order}: I need a letter for an expense claim, with items, prices and the total.",
+        "Would you write me a letter that I can file for {order}? I need each item, its price and the total.",
+    ),
+    "refusal": (
+        "My return of {items} from {order} was refused. Please explain in a letter, in plain words, why.",
+        "I was not allowed to return {items} of {order}. Please write me a letter that says why not.",
+        "Please write me a letter that explains why I could not send back {items} from {order}.",
+        "Somebody at your store refused to take back {items} from {order}. I want the reason in a letter.",
+        "You would not take back {items} of {order}. Could you tell me why in a letter, in simple words?",
+        "It is about {order}: my return of {items} was turned down. I would like a letter with the reason.",
+        "I asked to return {items} from {order} and was told no. Please put the reason in a letter to me.",
+        "Could I have a letter that explains why my return of {items} in {order} was turned down?",
+        "I do not understand why {items} from {order} could not be returned. Please explain it in a letter.",
+        "Please explain in a letter why the return of {items} from {order} was not accepted.",
+    ),
+}
+"""Kind of letter -> openings; they say all that is to stand in it."""

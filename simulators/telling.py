@@ -1,4 +1,4 @@
-"""What an agent's sentences tell the user: data, that something cannot be done, a transfer, a goodbye."""
+"""What an agent's sentences tell the user: data, a no, that they must wait, a transfer, a goodbye."""
 
 import re
 from collections.abc import Iterable
@@ -41,6 +41,10 @@ _DENIES = words(
     r"|support|supported|available|enough|cover|offer|contain|include|accept)\b"
     r"|(?:there are|there is|have|are|with) no\b.{0,60}\b(?:available|flights|seats|options|orders"
     r"|items)\b"
+)
+_PENDING = re.compile(
+    r"\blet me (?!know)|\bi(?:'ll| will| am going to|'m going to) (?!be (?:happy|glad))"
+    r"|\b(?:one|a|just a) moment\b|\bhold on\b|\bplease (?:hold|wait)\b|\bbear with\b"
 )
 _NOT_FOUND = words(
     r"(?:unable to|cannot|can't|couldn't|could not|not able to) (?:\w+ )?(?:find|locate|verify|retrieve"
@@ -92,6 +96,11 @@ def informs(sentences: Iterable[Sentence], asks: bool) -> bool:
 def denies(text: str) -> bool:
     """Whether a sentence says that something cannot be done."""
     return _DENIES.search(text) is not None and _NOT_FOUND.search(text) is None
+
+
+def puts_off(words: str) -> bool:
+    """Whether a text says that something is yet to be done or looked up."""
+    return _PENDING.search(words) is not None
 
 
 def transfers(words: str) -> bool:

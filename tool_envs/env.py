@@ -49,7 +49,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     several calls in one step, the result of the last one that ran.
 
     ## Rewards
-    0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules.
+    0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules. Of a task that no rule grades
+    (`Task.graded`) it is 0.0 there, too, for Gymnasium wants a number; `outcome` says None.
 
     ## Starting State
     A task, drawn from the split unless `options` names one by `task_index` or `task_id`, on fresh data; the
@@ -377,7 +378,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             verdict = self.domain.grade(episode)
             return _ended(episode, "completed", verdict.ledger, episode.ended_by, verdict.violations)
         if episode.steps >= self.max_steps:
-            return _ended(episode, "truncated", Ledger(terminal=0.0), "limit")
+            terminal = 0.0 if episode.task.graded else None
+            return _ended(episode, "truncated", Ledger(terminal=terminal), "limit")
         return None
 
 

@@ -22,6 +22,7 @@ class Task(msgspec.Struct, frozen=True, dict=True):
         facts: What the user must be told.
         family: What kind of task it is, for counts.
         difficulty: 1 (easy) to 5; 0: not graded.
+        graded: A rule says how it was done; without one no episode of it has a terminal reward.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Task(msgspec.Struct, frozen=True, dict=True):
     facts: tuple[str, ...] = ()
     family: str = ""
     difficulty: int = 0
+    graded: bool = True
 
     @cached_property
     def digest(self) -> str:

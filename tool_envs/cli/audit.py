@@ -32,7 +32,7 @@ def audit_environment(
     table = table_of("agent", "expected", "solved", "as expected")
     for finding in findings:
         verdict = f"no: {len(finding.problems)} are not" if finding.problems else "yes"
-        table.add_row(finding.agent, finding.expected, f"{finding.solved}/{finding.episodes}", verdict)
+        table.add_row(finding.agent, finding.expected, f"{finding.solved}/{finding.graded}", verdict)
     screen = console()
     screen.print(table)
     for finding in findings:

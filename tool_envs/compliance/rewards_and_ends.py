@@ -21,7 +21,7 @@ def rewards(subject: Subject) -> None:
 
 
 def outcome(subject: Subject) -> None:
-    """The last step, and no other, has the outcome; it agrees with the reward."""
+    """The last step, and no other, has the outcome; it agrees with the reward, which is 0.0 for none."""
     for seed in SEEDS:
         env = subject.bare()
         steps = play(env, seed, planned(subject, seed))[1:]
@@ -31,7 +31,9 @@ def outcome(subject: Subject) -> None:
         expect(terminated or truncated, f"the episode does not end within {len(steps)} actions")
         expect("outcome" in info, "no outcome at the last step")
         came = info["outcome"]
-        expect(came["reward"] == reward == came["ledger"]["terminal"], f"reward {reward}, outcome {came}")
+        expect(came["reward"] == came["ledger"]["terminal"], f"the outcome contradicts itself: {came}")
+        expect((came["reward"] is not None) == env.task.graded, f"task.graded is {env.task.graded}: {came}")
+        expect((came["reward"] or 0.0) == reward, f"reward {reward}, outcome {came}")
         wanted = "completed" if terminated else "truncated"
         expect(came["status"] == wanted, f"expected the status {wanted}, got {came}")
         expect(env.outcome is not None and env.outcome.steps == came["steps"], "`env.outcome` differs")

@@ -1,4 +1,8 @@
-"""Audits an environment: the oracle solves its tasks, no trivial agent does, breaking a rule costs all."""
+"""Audits an environment: the oracle solves its tasks, no trivial agent does, breaking a rule costs all.
+
+Of tasks that no rule grades it asks less: the oracle completes them and breaks no rule of the domain policy,
+nobody has a reward, and a saboteur breaks its own rule alone, if it finds a place for it.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -25,8 +29,14 @@ RULES = "rules"
 """The component of a ledger that a broken rule leaves unmet."""
 
 
-Judge = Callable[[Outcome], str]
-"""What is wrong with an outcome; empty when nothing is."""
+_EXPECTED = {
+    True: ("reward 1.0", "reward 0.0", "0.0 for its rule alone"),
+    False: ("no rule broken", "no reward", "breaks its rule alone"),
+}
+"""What is expected of oracle, trivial agents and saboteurs where some task is graded, and where none is."""
+
+Judge = Callable[[Outcome, bool], str]
+"""What is wrong with an outcome of a task that is graded, or is not; empty when nothing is."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -36,13 +46,15 @@ class Finding(msgspec.Struct, frozen=True):
         agent: The agent: `oracle`, a trivial one, or `saboteur: RULE`.
         expected: What its episodes must be like, in words.
         episodes: How many were played.
-        solved: How many earned 1.0.
+        graded: How many of them have a reward.
+        solved: How many of these earned 1.0.
         problems: Task ids with what is wrong about them; none: all is as it must be.
     """
 
     agent: str
     expected: str
     episodes: int
+    graded: int
     solved: int
     problems: tuple[str, ...]
 
@@ -63,12 +75,14 @@ def audit(
         choices: How long the learner learns; 0: there is none. Domains without compiled episodes have none.
     """
     with closing(make_env(env_id, kwargs)) as env:
-        saboteurs, rows = unwrap(env).domain.saboteurs, unwrap(env).domain.rows
-    yield _play(env_id, kwargs, tasks, seed, load_agent("oracle"), "reward 1.0", _must_solve)
+        domain = unwrap(env).domain
+        saboteurs, rows = domain.saboteurs, domain.rows
+        solved, failed, caught = _EXPECTED[any(domain.tasks[index].graded for index in tasks)]
+    yield _play(env_id, kwargs, tasks, seed, load_agent("oracle"), solved, _must_solve)
     for name in TRIVIAL:
-        yield _play(env_id, kwargs, tasks, seed, load_agent(name), "reward 0.0", _must_fail)
+        yield _play(env_id, kwargs, tasks, seed, load_agent(name), failed, _must_fail)
     for rule, solver in saboteurs.items():
-        yield _sabotage(env_id, kwargs, tasks, seed, rule, solver)
+        yield _sabotage(env_id, kwargs, tasks, seed, rule, solver, caught)
     if choices and rows is not None:
         yield _learn(env_id, kwargs, choices, max(_FEWEST_PLAYED, len(tasks)), seed)
 
@@ -85,7 +99,7 @@ def _learn(env_id: str, kwargs: Mapping[str, Json], choices: int, episodes: int,
     share = played.solved / played.played
     problems = () if share < MOST_UNEARNED else (f"{share:.1%} were solved without hearing a wish",)
     expected = f"solves less than {MOST_UNEARNED:.0%}"
-    return Finding("learner without words", expected, played.played, played.solved, problems)
+    return Finding("learner without words", expected, played.played, played.played, played.solved, problems)
 
 
 def _play(
@@ -100,42 +114,54 @@ def _play(
     problems: list[str] = []
 
     def note(env: ToolEnv, result: EpisodeResult) -> None:
-        problem = judge(env.outcome) if env.outcome else "no outcome"
+        problem = judge(env.outcome, env.task.graded) if env.outcome else "no outcome"
         if problem:
             problems.append(f"{result.task_id}: {problem}")
 
     report = evaluate(env_id, kwargs, agent, tasks=tasks, seed=seed, on_episode=note)
     solved = sum(result.reward == 1.0 for result in report.results)
-    return Finding(agent.name, expected, len(report.results), solved, tuple(problems))
+    return Finding(agent.name, expected, len(report.results), report.scores.graded, solved, tuple(problems))
 
 
-def _must_solve(outcome: Outcome) -> str:
-    return "" if outcome.reward == 1.0 else f"reward {outcome.reward}, {_why(outcome)}"
+def _must_solve(outcome: Outcome, graded: bool) -> str:
+    if graded:
+        good = outcome.reward == 1.0
+    else:
+        good = outcome.reward is None and outcome.status == "completed" and not outcome.violations
+    return "" if good else f"reward {outcome.reward}, {_why(outcome)}"
 
 
-def _must_fail(outcome: Outcome) -> str:
-    return f"reward {outcome.reward}" if outcome.reward else ""
+def _must_fail(outcome: Outcome, graded: bool) -> str:
+    good = not outcome.reward if graded else outcome.reward is None
+    return "" if good else f"reward {outcome.reward}"
 
 
 def _sabotage(
-    env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int, rule: str, solver: Solver
+    env_id: str,
+    kwargs: Mapping[str, Json],
+    tasks: Sequence[int],
+    seed: int,
+    rule: str,
+    solver: Solver,
+    expected: str,
 ) -> Finding:
     """A saboteur earns 0.0 where its deviation has a place, for its rule alone; else it is the oracle."""
-    broke = 0
+    broke, needed = 0, False
 
-    def judge(outcome: Outcome) -> str:
-        nonlocal broke
+    def judge(outcome: Outcome, graded: bool) -> str:
+        nonlocal broke, needed
         broken = {violation["rule"] for violation in outcome.violations}
         broke += bool(broken)
+        needed = needed or graded
         unmet = {name for name, value in outcome.ledger.components.items() if value != 1.0}
         if not broken:
-            return _must_solve(outcome)
-        if outcome.reward or broken != {rule} or unmet != {RULES}:
-            return f"expected reward 0.0 for {rule} alone; reward {outcome.reward}, {_why(outcome)}"
+            return _must_solve(outcome, graded)
+        if _must_fail(outcome, graded) or broken != {rule} or unmet != ({RULES} if graded else set()):
+            return f"expected no reward for {rule} alone; reward {outcome.reward}, {_why(outcome)}"
         return ""
 
-    finding = _play(env_id, kwargs, tasks, seed, _as_agent(rule, solver), "0.0 for its rule alone", judge)
-    if not broke:
+    finding = _play(env_id, kwargs, tasks, seed, _as_agent(rule, solver), expected, judge)
+    if needed and not broke:
         finding = msgspec.structs.replace(finding, problems=("no task has a place for it",))
     return finding
 

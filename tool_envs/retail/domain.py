@@ -13,6 +13,7 @@ from tool_envs.retail.saboteurs import SABOTEURS
 from tool_envs.retail.stepper.view import RetailRows
 from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.toolkit import retail_toolkit
+from tool_envs.retail.wishes import UNRULED
 from tool_envs.service.bundle import service_domain
 
 
@@ -24,25 +25,27 @@ def load_domain(
     customers: int,
     data_seed: int,
     pool_size: int | None = None,
+    family: str | None = None,
 ) -> Domain:
-    """The bundle of one split, made once in a process.
+    """The bundle of one split, made once in a process. There is no array view of letters.
 
     Raises:
-        UnknownNameError: There is no such schema version, split or difficulty.
+        UnknownNameError: There is no such schema version, split, difficulty or family.
         UsageError: There cannot be so many customers, or tasks.
     """
     base = retail_base(customers, data_seed)
+    as_arrays = family not in UNRULED
     return service_domain(
         grader=RETAIL_GRADER,
         toolkit=retail_toolkit(schema_version),
         base=base,
-        tasks=retail_tasks(base, split, difficulty, pool_size),
+        tasks=retail_tasks(base, split, difficulty, pool_size, family),
         policy_text=policy_text(),
         data_digest=state_digest,
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(schema_version, split, difficulty, customers, data_seed, pool_size),
-        arrays=RetailArrays(base),
-        rows=RetailRows(base),
+        load_arguments=(schema_version, split, difficulty, customers, data_seed, pool_size, family),
+        arrays=RetailArrays(base) if as_arrays else None,
+        rows=RetailRows(base) if as_arrays else None,
     )

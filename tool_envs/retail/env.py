@@ -25,7 +25,8 @@ class RetailEnv(ServiceEnv):
     1.0 when every component of the ledger is met, else 0.0: `end_state` (one of the accepted ones),
     `facts_told` (each question answered after it was asked, from a record that was looked up), `told_no`
     (each wish that cannot be fulfilled was looked up and refused), `conditions` (the customer's own demands
-    of the answers), `rules` (none broken).
+    of the answers), `rules` (none broken). No rule says which letter is good: with `family="letter"` the
+    reward is 0.0, the ledger's `terminal` is None, and broken rules are recorded all the same.
 
     ## Starting State
     A task of the split; the customer has brought up their first wish.
@@ -40,10 +41,13 @@ class RetailEnv(ServiceEnv):
     * `schema_version`: `1.0.0`; `1.1.0` adds `get_item_details`; `2.0.0` calls `zip` `postal_code`.
     * `split`: `train` or `test`; they share no customer.
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
+    * `family`: the kind of all wishes, such as `cancel` or `question`; None: the nine that rules grade, in
+      turn. `letter` is apart: customers ask for a letter about one of their orders, which `respond` writes.
     * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
     * `customers`, `data_seed`: size and seed of the store.
     * `pool_size`: only the first so many tasks; None: all of them.
-    * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
+    * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`. Of a letter, the sub-goals are
+      that its order was looked up and that one was written.
 
     ## References
     Yao et al., tau-bench, 2024, for the tools; Schatzmann et al., Agenda-based user simulation, 2007.
@@ -61,12 +65,13 @@ class RetailEnv(ServiceEnv):
         customers: int = 500,
         data_seed: int = 0,
         pool_size: int | None = None,
+        family: str | None = None,
         max_steps: int = 50,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size)
+        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size, family)
         super().__init__(
             bundle,
             user=user,

@@ -2,16 +2,22 @@
 
 from collections.abc import Mapping
 
+import orjson
+
 from tool_envs.episode import Episode
 from tool_envs.messages import Json
 from tool_envs.randomness import Draws
 from tool_envs.retail.codes import base_of
 from tool_envs.retail.data import RetailBase
 from tool_envs.retail.desk import RETAIL_DESK
+from tool_envs.retail.letters import write_letter
 from tool_envs.retail.rows import DELIVERED, PENDING
 from tool_envs.retail.wishes import Shopper
 from tool_envs.retail.wishes.planned import option_text
+from tool_envs.rules import events, succeeded
 from tool_envs.service.clerk import Action, Clerk, call_of, say
+from tool_envs.service.progress import read_key
+from tool_envs.simulators.letters import letter_of
 
 _PRODUCT_LIST = "list_all_product_types"
 
@@ -65,6 +71,22 @@ class RetailClerk(Clerk):
         if wish.kind == "return":
             return "refund_method" if status == DELIVERED else "not_delivered"
         return "not_pending"
+
+    def serve(self) -> Action:
+        """Write a letter, or as for any desk."""
+        wanted = letter_of(self.wish)
+        if wanted is None:
+            return super().serve()
+        name = self._looked_up(self.progress.user_id)["name"]
+        order = self._looked_up(self.wish.evidence[0])
+        to = f"{name['first_name']} {name['last_name']}"
+        return say(write_letter(wanted.kind, to, order, self.wish.words.get("item", "")))
+
+    def _looked_up(self, key: str) -> Json:
+        """What the last call with a key (see `read_key`) answered."""
+        history = self.desk.renames.first_history(self.episode.history)
+        calls = [event for _, event in events(history) if succeeded(event) and read_key(event.call) == key]
+        return orjson.loads(calls[-1].result)
 
     def words_for(self, arguments: Mapping[str, Json]) -> dict[str, str]:
         """What items and payment methods are called."""

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from tool_envs.domain import Solver
+from tool_envs.messages import CONTENT, RESPOND
 from tool_envs.retail.oracle import RetailClerk
 from tool_envs.retail.rows import GIFT_CARD
 from tool_envs.retail.rules import CANCEL, EXCHANGE, MODIFY_ITEMS, RETURN, TRANSFER
-from tool_envs.service.clerk import Action, call_of
+from tool_envs.service.clerk import Action, call_of, say
 from tool_envs.service.saboteurs import (
     deviating,
     is_ready,
@@ -15,6 +16,7 @@ from tool_envs.service.saboteurs import (
     transfer_when_done,
     write_unasked,
 )
+from tool_envs.simulators.letters import letter_of
 
 
 def _stay_anonymous(clerk: RetailClerk) -> Action | None:
@@ -79,10 +81,21 @@ def _refund_elsewhere(clerk: RetailClerk) -> Action | None:
     return once(clerk, RETURN, {**call.arguments, "payment_method_id": others[0]})
 
 
+def _make_up_a_number(clerk: RetailClerk) -> Action | None:
+    """Names a tracking number that nobody was shown, in a report or in a letter."""
+    if letter_of(clerk.wish) is None:
+        return reporting_more(_MADE_UP)(clerk)
+    letter = clerk.decide()
+    if letter["name"] != RESPOND or clerk.identify():
+        return None
+    return say(f"{letter['arguments'][CONTENT]}\n\nPS: {_MADE_UP}")
+
+
 def _customer(clerk: RetailClerk) -> int:
     return clerk.base.find_user(clerk.progress.user_id) or 0
 
 
+_MADE_UP = "Your tracking number is 700100200300."
 _DEVIATIONS = {
     "authenticate_first": _stay_anonymous,
     "explicit_yes": write_unasked,
@@ -91,7 +104,7 @@ _DEVIATIONS = {
     "modify_items_once": _modify_again,
     "same_product_type": _change_the_product,
     "refund_method": _refund_elsewhere,
-    "no_made_up_facts": reporting_more("Your tracking number is 700100200300."),
+    "no_made_up_facts": _make_up_a_number,
     "transfer_last": transfer_when_done(TRANSFER),
 }
 SABOTEURS: Mapping[str, Solver] = {

@@ -4,15 +4,19 @@ import functools
 
 from tool_envs.messages import ToolCall
 from tool_envs.retail.data import RetailBase
-from tool_envs.retail.wishes import FAMILIES, Shopper, lexicon
+from tool_envs.retail.wishes import FAMILIES, UNRULED, Shopper, lexicon
 from tool_envs.service.tasks import GeneratedTasks, TaskMaker
 
 
 def retail_tasks(
-    base: RetailBase, split: str, difficulty: int | None, size: int | None = None
+    base: RetailBase,
+    split: str,
+    difficulty: int | None,
+    size: int | None = None,
+    family: str | None = None,
 ) -> GeneratedTasks[Shopper]:
     """The tasks of one split over a store, or the first of them; raises as `GeneratedTasks` does."""
-    return GeneratedTasks(_maker(base), split, difficulty, size)
+    return GeneratedTasks(_maker(base), split, difficulty, size, family)
 
 
 def _maker(base: RetailBase) -> TaskMaker[Shopper]:
@@ -22,6 +26,7 @@ def _maker(base: RetailBase) -> TaskMaker[Shopper]:
         customers=base.customers,
         visit=functools.partial(Shopper, base),
         families=FAMILIES,
+        unruled=UNRULED,
         knows=_knows,
         identify=_identify,
         lexicon=lexicon,

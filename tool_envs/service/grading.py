@@ -8,13 +8,15 @@ from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json, ToolCall
 from tool_envs.recent import Recent
-from tool_envs.reward import Verdict, grade
+from tool_envs.reward import Ledger, Verdict, grade
 from tool_envs.rules import broken_rules
 from tool_envs.service.desk import Desk, State, goal_of
 from tool_envs.service.progress import Progress, alternatives, follow
 from tool_envs.simulators.english import is_english
 from tool_envs.simulators.goal import Fact, UserGoal, Wish
+from tool_envs.simulators.letters import LETTER, is_letter
 from tool_envs.simulators.phrasing import has_contraction
+from tool_envs.simulators.understanding import read
 from tool_envs.task import Task
 
 _KEPT = 8192  # tasks whose end states are kept
@@ -32,9 +34,11 @@ class Grader:
         self._states: Recent[tuple[str, str], frozenset[State]] = Recent(_KEPT)
 
     def grade(self, episode: Episode) -> Verdict:
-        """The reward of an episode that ended."""
+        """The reward of an episode that ended; of a task that no rule grades, only the rules broken."""
         history = self.desk.renames.first_history(episode.history)
         violations = broken_rules(self.desk.rules, history)
+        if not episode.task.graded:
+            return Verdict(Ledger(terminal=None), violations)
         components = {**self._components(episode), "rules": not violations}
         return Verdict(grade(components), violations)
 
@@ -81,10 +85,13 @@ class Grader:
         return {"facts_told": all(answered)}
 
     def _is_answered(self, goal: UserGoal, progress: Progress, index: int, fact: Fact) -> bool:
-        """The record was looked up, and the answer given after the question."""
+        """The record was looked up, and the answer given, or a letter written, after the question."""
         if index not in progress.asked_at or not progress.read.issuperset(goal.wishes[index].evidence):
             return False
         after = progress.said[progress.asked_at[index] :]
+        if fact.type == LETTER:
+            language = self.desk.phrases.language
+            return any(is_letter(text, read(text, language, goal.lexicon)) for text in after)
         return self.desk.facts.is_told(fact.type, fact.value, after, self.desk.words.get(fact.type, ()))
 
     def _conditions(self, goal: UserGoal, progress: Progress) -> dict[str, bool]:
@@ -113,7 +120,8 @@ class Grader:
         """The share of an episode's sub-goals that are reached, 0.0 to 1.0.
 
         They are: the customer was found; for each wish, its record was looked up, and it was fulfilled,
-        answered or refused. No rule counts here, and no order.
+        answered or refused. Of a letter it counts that one was written after it was asked for, and nothing
+        that stands in it. No rule counts here, and no order.
         """
         goal, progress = self._read(episode)
         reached = [bool(progress.user_id)]

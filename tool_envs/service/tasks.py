@@ -8,7 +8,7 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import msgspec
@@ -18,7 +18,8 @@ from tool_envs.messages import Json, ToolCall
 from tool_envs.randomness import Draws
 from tool_envs.service.progress import alternatives, read_key
 from tool_envs.service.wishes import Planned
-from tool_envs.simulators.goal import Trait, UserGoal, Value, Wish
+from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
+from tool_envs.simulators.letters import letter_of
 from tool_envs.simulators.phrasing import fact_forms
 from tool_envs.task import Task
 
@@ -53,6 +54,7 @@ class TaskMaker(Generic[V]):
         customers: How many customers there are.
         visit: Index of a customer, draws, whether they are forgetful -> the visitor.
         families: Kind of wish -> its maker; None when this visitor cannot have such a wish.
+        unruled: Likewise, of wishes that no rule grades: they come up only where their family is asked for.
         knows: Slot -> what the visitor can say of themselves.
         identify: The call that finds them by what they know.
         lexicon: Slot -> all values that may come up with the visitor and these wishes.
@@ -69,6 +71,7 @@ class TaskMaker(Generic[V]):
     identify: Callable[[V], ToolCall]
     lexicon: Callable[[V, Sequence[Wish]], dict[str, tuple[Value, ...]]]
     names_amounts: Callable[[Wish], bool] = lambda _: False
+    unruled: Mapping[str, Callable[[V], Planned | None]] = field(default_factory=dict)
 
 
 class GeneratedTasks(Generic[V]):
@@ -79,14 +82,20 @@ class GeneratedTasks(Generic[V]):
         split: `train` or `test`.
         difficulty: Of all tasks; None: 1 to 5 in turn.
         size: How many tasks there are; None: as good as endless.
+        family: Of all wishes; None: the families that rules grade, in turn.
 
     Raises:
-        UnknownNameError: There is no such split or difficulty.
+        UnknownNameError: There is no such split, difficulty or family.
         UsageError: There cannot be so many tasks.
     """
 
     def __init__(
-        self, maker: TaskMaker[V], split: str, difficulty: int | None, size: int | None = None
+        self,
+        maker: TaskMaker[V],
+        split: str,
+        difficulty: int | None,
+        size: int | None = None,
+        family: str | None = None,
     ) -> None:
         if split not in SPLITS:
             raise UnknownNameError("split", split, SPLITS)
@@ -94,13 +103,17 @@ class GeneratedTasks(Generic[V]):
             raise UnknownNameError("difficulty", difficulty, DIFFICULTIES)
         if size is not None and not (type(size) is int and 0 < size <= TASKS):
             raise UsageError(f"`pool_size` is a number of tasks from 1 to {TASKS}, or None, not {size!r}.")
-        self.split, self.difficulty = split, difficulty
+        every = {**maker.families, **maker.unruled}
+        if family is not None and family not in every:
+            raise UnknownNameError("family", family, every)
+        self.split, self.difficulty, self.family = split, difficulty, family
         self._maker, self._size = maker, size or TASKS
+        self._families = maker.families if family is None else {family: every[family]}
         self._made = functools.lru_cache(maxsize=4096)(self._make)
 
     def of_split(self, split: str) -> "GeneratedTasks[V]":
         """All tasks of another split; raises UnknownNameError when there is none of that name."""
-        return GeneratedTasks(self._maker, split, self.difficulty)
+        return GeneratedTasks(self._maker, split, self.difficulty, family=self.family)
 
     def __len__(self) -> int:
         return self._size
@@ -123,8 +136,9 @@ class GeneratedTasks(Generic[V]):
         return int(index)
 
     def task_id(self, index: int) -> str:
-        """Names a task by domain, split, difficulty and index."""
-        return f"{self._maker.domain}/{self.split}/{self.difficulty or 'any'}/{index}"
+        """Names a task by domain, split, difficulty, the family that was asked for, and index."""
+        place = [self._maker.domain, self.split, self.difficulty or "any", self.family, index]
+        return "/".join(str(part) for part in place if part is not None)
 
     def _make(self, index: int) -> Task:
         difficulty = self.difficulty or DIFFICULTIES[index % len(DIFFICULTIES)]
@@ -132,7 +146,7 @@ class GeneratedTasks(Generic[V]):
         draws = Draws(self._maker.seed, stream, index)
         traits = draws.pick(_TRAITS[difficulty])
         count = draws.pick(_WISHES[difficulty])
-        families = tuple(self._maker.families)
+        families = tuple(self._families)
         first = families[index // (1 if self.difficulty else len(DIFFICULTIES)) % len(families)]
         for _ in range(_TRIES):
             wanted = [first, *(draws.pick(families) for _ in range(count - 1))]
@@ -154,7 +168,7 @@ class GeneratedTasks(Generic[V]):
         """A wish of each family, one after the other; empty when this visitor cannot have them."""
         planned = []
         for family in families:
-            wish = self._maker.families[family](visitor)
+            wish = self._families[family](visitor)
             if wish is None:
                 return []
             planned.append(wish._replace(wish=_with_evidence(wish.wish, wish.reads)))
@@ -198,10 +212,19 @@ class GeneratedTasks(Generic[V]):
             id=self.task_id(index),
             goal=goal,
             actions=(self._maker.identify(visitor), *served),
-            facts=tuple(fact_forms(wish.fact)[0] for wish in goal.wishes if wish.fact),
+            facts=tuple(fact_forms(fact)[0] for wish in goal.wishes for fact in _asked(wish)),
             family=family,
             difficulty=difficulty,
+            graded=family in self._maker.families,
         )
+
+
+def _asked(wish: Wish) -> Sequence[Fact]:
+    """What must be told for a wish: the answer to its question, or what must stand in its letter."""
+    letter = letter_of(wish)
+    if letter:
+        return letter.tells
+    return [wish.fact] if wish.fact else []
 
 
 def _with_evidence(wish: Wish, reads: Sequence[ToolCall]) -> Wish:
