@@ -40,6 +40,14 @@ def letter_of(wish: Wish) -> Letter | None:
     return msgspec.convert(wish.fact.value, Letter)
 
 
+def facts_of(wish: Wish) -> tuple[Fact, ...]:
+    """What must be told for a wish: the answer to its question, or all that must stand in its letter."""
+    letter = letter_of(wish)
+    if letter is not None:
+        return letter.tells
+    return () if wish.fact is None else (wish.fact,)
+
+
 def is_letter(text: str, reading: Reading) -> bool:
     """Whether a user takes a message for a letter: it is one in form and length, whatever stands in it.
 

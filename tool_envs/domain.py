@@ -24,6 +24,9 @@ Interface: TypeAlias = Literal["ours", "upstream"]
 """Whose tool descriptions and domain policy the agent sees: written here, or by the benchmark's authors."""
 
 
+RubricKind: TypeAlias = Literal["reward", "filter"]
+"""What a rubric is for: rewards where there is no rule, or keeping trajectories for fine-tuning."""
+
 Solver: TypeAlias = Callable[[Episode], Json]
 """Says an agent's next action from the whole state of an episode, which the agent itself does not see."""
 
@@ -48,6 +51,8 @@ class Domain:
         data_digest: Digest of a database.
         progress: How far an episode has come, 0.0 to 1.0, by sub-goals of its task; None: it has none.
         explain: Says why an episode was graded as it was, for those who may see its task; None: it cannot.
+        rubric: The own rubric of a task, of a kind: a JSON value of the form `schemas/meta/rubric`, or None
+            when it has none. It tells the answer key: for judges, never for an agent. None: no task has one.
         oracle: Solves every task, from any state of an episode that can still be solved; None: there is none.
         saboteurs: Rule id -> the oracle with one deviation, which breaks that rule and nothing else.
         arrays: What the array view needs; None: there is none.
@@ -68,6 +73,7 @@ class Domain:
     data_digest: Callable[[Database], str] = Database.digest
     progress: Callable[[Episode], float] | None = None
     explain: Callable[[Episode], dict[str, Json]] | None = None
+    rubric: Callable[[Task, RubricKind], Json] | None = None
     oracle: Solver | None = None
     saboteurs: Mapping[str, Solver] = field(default_factory=dict)
     arrays: ArrayView | None = None

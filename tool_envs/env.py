@@ -159,7 +159,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             EpisodeEndedError: There is no running episode.
         """
         episode = self._running()
-        episode.outcome = outcome = _ended(episode, "truncated", Ledger(terminal=0.0), reason)
+        episode.outcome = outcome = _truncated(episode, reason)
         return outcome
 
     def render(self) -> str | None:
@@ -378,8 +378,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             verdict = self.domain.grade(episode)
             return _ended(episode, "completed", verdict.ledger, episode.ended_by, verdict.violations)
         if episode.steps >= self.max_steps:
-            terminal = 0.0 if episode.task.graded else None
-            return _ended(episode, "truncated", Ledger(terminal=terminal), "limit")
+            return _truncated(episode, "limit")
         return None
 
 
@@ -393,6 +392,10 @@ def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
     if not isinstance(inner, ToolEnv):
         raise UsageError(f"Expected a `ToolEnv` (such as `tool_envs/TauBench-v0`), not {inner!r:.80}.")
     return inner
+
+
+def _truncated(episode: Episode, reason: str) -> Outcome:
+    return _ended(episode, "truncated", Ledger(terminal=0.0 if episode.task.graded else None), reason)
 
 
 def _failed(episode: Episode, failure: BaseException) -> Outcome:

@@ -297,6 +297,13 @@ def test_a_letter_that_takes_too_long_has_no_reward_either():
     assert (outcome.status, outcome.reward) == ("truncated", None)
 
 
+def test_a_letter_that_a_caller_cuts_has_no_reward_either():
+    env = make()
+    env.reset(seed=0)
+
+    assert env.truncate("context").reward is None
+
+
 def test_what_is_graded_is_zero_when_it_takes_too_long():
     env = make(family=None, max_steps=2)
 

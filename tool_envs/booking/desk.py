@@ -60,6 +60,7 @@ BOOKING_DESK = Desk(
     facts=FACTS,
     reasons=_REASONS,
     words={"status": STATUSES},
+    ordered={"flights"},
     renames=Renames({"payment_methods": "payments"}),
 )
 BOOKING_GRADER = Grader(BOOKING_DESK)

@@ -7,6 +7,7 @@ from tool_envs.retail.arrays import RetailArrays
 from tool_envs.retail.codes import state_digest
 from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_GRADER
+from tool_envs.retail.letters import praised_in
 from tool_envs.retail.oracle import decide
 from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
@@ -48,4 +49,5 @@ def load_domain(
         load_arguments=(schema_version, split, difficulty, customers, data_seed, pool_size, family),
         arrays=RetailArrays(base) if as_arrays else None,
         rows=RetailRows(base) if as_arrays else None,
+        praised=praised_in,
     )

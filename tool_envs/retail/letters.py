@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tool_envs.messages import Json
+from tool_envs.simulators.letters import Letter
 from tool_envs.simulators.phrasing import join
 
 APOLOGY, EXPENSES, REFUSAL = "apology", "expenses", "refusal"
@@ -20,11 +21,11 @@ class Form(NamedTuple):
     Attributes:
         body: What stands between salutation and signature, from the order as `get_order_details` answers it
             and what the customer calls the items that it is about.
-        should: What is good in such a letter, beside its facts: id -> sentence for a judge.
+        praised: What is good in such a letter, beside its facts: id -> sentence for a judge.
     """
 
     body: Callable[[Json, str], str]
-    should: Mapping[str, str]
+    praised: Mapping[str, str]
 
 
 def write_letter(kind: str, name: str, order: Json, items: str) -> str:
@@ -37,6 +38,11 @@ def write_letter(kind: str, name: str, order: Json, items: str) -> str:
         items: What the customer calls the items that it is about; empty: all of the order.
     """
     return f"Dear {name},\n\n{FORMS[kind].body(order, items)}\n\nKind regards,\nCustomer Service"
+
+
+def praised_in(letter: Letter) -> Mapping[str, str]:
+    """What is good in a letter, beside that it answers what was asked: id -> sentence for a judge."""
+    return FORMS[letter.kind].praised
 
 
 def _apologize(order: Json, _items: str) -> str:

@@ -11,6 +11,7 @@ from tool_envs.domain import Domain, Solver
 from tool_envs.env import ToolEnv
 from tool_envs.messages import Json
 from tool_envs.service.grading import Grader
+from tool_envs.service.rubrics import Praised, TaskRubrics, nothing_more
 from tool_envs.service.tasks import GeneratedTasks
 from tool_envs.simulators import AgendaUser, HumanUser, RecordedUser, UserSimulator
 from tool_envs.task import Task
@@ -31,6 +32,7 @@ def service_domain(
     load_arguments: tuple[Any, ...],
     arrays: ArrayView | None = None,
     rows: RowView | None = None,
+    praised: Praised = nothing_more,
 ) -> Domain:
     """The bundle of a service desk: three kinds of users, and solvers that speak the toolkit's schema.
 
@@ -47,6 +49,7 @@ def service_domain(
         load_arguments: As in `Domain`.
         arrays: As in `Domain`.
         rows: As in `Domain`.
+        praised: What is good in a letter beside that it answers what was asked, for the rubrics of its tasks.
     """
     phrases, renames = grader.desk.phrases, grader.desk.renames
 
@@ -76,6 +79,7 @@ def service_domain(
         data_digest=data_digest,
         progress=grader.progress,
         explain=grader.explain,
+        rubric=TaskRubrics(grader.desk, toolkit.schema, praised).make,
         oracle=speaking(oracle),
         saboteurs={rule: speaking(solver) for rule, solver in saboteurs.items()},
         arrays=arrays,

@@ -38,6 +38,7 @@ class Desk:
         words: Type of fact -> all answers that there could be (`status` -> all statuses).
         reasons: Words of which one stands in a reason for a no.
         pairs: Arguments of which elements at the same place belong together.
+        ordered: Arguments that are lists of objects whose order counts.
         renames: What later schema versions call parameters.
     """
 
@@ -53,6 +54,7 @@ class Desk:
     reasons: re.Pattern[str]
     words: Mapping[str, Collection[str]] = field(default_factory=dict)
     pairs: Pairs = ()
+    ordered: Collection[str] = ()
     renames: Renames = NO_RENAMES
 
 

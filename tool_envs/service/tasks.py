@@ -18,8 +18,8 @@ from tool_envs.messages import Json, ToolCall
 from tool_envs.randomness import Draws
 from tool_envs.service.progress import alternatives, read_key
 from tool_envs.service.wishes import Planned
-from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
-from tool_envs.simulators.letters import letter_of
+from tool_envs.simulators.goal import Trait, UserGoal, Value, Wish
+from tool_envs.simulators.letters import facts_of
 from tool_envs.simulators.phrasing import fact_forms
 from tool_envs.task import Task
 
@@ -212,19 +212,11 @@ class GeneratedTasks(Generic[V]):
             id=self.task_id(index),
             goal=goal,
             actions=(self._maker.identify(visitor), *served),
-            facts=tuple(fact_forms(fact)[0] for wish in goal.wishes for fact in _asked(wish)),
+            facts=tuple(fact_forms(fact)[0] for wish in goal.wishes for fact in facts_of(wish)),
             family=family,
             difficulty=difficulty,
             graded=family in self._maker.families,
         )
-
-
-def _asked(wish: Wish) -> Sequence[Fact]:
-    """What must be told for a wish: the answer to its question, or what must stand in its letter."""
-    letter = letter_of(wish)
-    if letter:
-        return letter.tells
-    return [wish.fact] if wish.fact else []
 
 
 def _with_evidence(wish: Wish, reads: Sequence[ToolCall]) -> Wish:

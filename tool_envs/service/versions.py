@@ -7,7 +7,7 @@ import msgspec
 from tool_envs.domain import Solver
 from tool_envs.episode import Episode
 from tool_envs.messages import Json, Message, ToolCall
-from tool_envs.schema import ToolSchema
+from tool_envs.schema import Tool, ToolSchema
 
 
 class Renames:
@@ -42,11 +42,15 @@ class Renames:
 
         def solve(episode: Episode) -> Json:
             action = solver(episode)
-            known = schema.tools[action["name"]].parameters.get("properties", {})
-            names = {first: later for first, later in self._later.items() if later in known}
-            return {"name": action["name"], "arguments": _renamed(action["arguments"], names)}
+            arguments = self.arguments_for(schema.tools[action["name"]], action["arguments"])
+            return {"name": action["name"], "arguments": arguments}
 
         return solve
+
+    def arguments_for(self, tool: Tool, arguments: Mapping[str, Json]) -> dict[str, Json]:
+        """Arguments with the names of the first version, as a tool of any version calls them."""
+        known = tool.parameters.get("properties", {})
+        return _renamed(arguments, {first: later for first, later in self._later.items() if later in known})
 
 
 NO_RENAMES = Renames({})
