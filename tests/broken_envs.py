@@ -208,6 +208,15 @@ class EarlyOutcome(_ChangedStep):
         return observation, reward, terminated, truncated, info
 
 
+class OutcomeWithoutGrade(_ChangedStep):
+    fails = "outcome"
+
+    def change(self, observation, reward, terminated, truncated, info):
+        if "outcome" in info:
+            info["outcome"]["reward"] = info["outcome"]["ledger"]["terminal"] = None
+        return observation, 0.0, terminated, truncated, info
+
+
 class TerminatedAtTheLimit(_ChangedStep):
     fails = "truncation"
 

@@ -48,6 +48,21 @@ class Harmless(RetailEnv):
         self.domain = dataclasses.replace(self.domain, grade=lenient)
 
 
+class CarelessLetters(RetailEnv):
+    """Letters, by an oracle that makes up a number, with rewards of 0.0 where no rule grades."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs, family="letter")
+        grade, careless = self.domain.grade, self.domain.saboteurs["no_made_up_facts"]
+
+        def strict(episode):
+            verdict = grade(episode)
+            return Verdict(msgspec.structs.replace(verdict.ledger, terminal=0.0), verdict.violations)
+
+        self.domain = dataclasses.replace(self.domain, oracle=careless, grade=strict)
+
+
+gymnasium.register(id="tool_envs_tests/CarelessLetters-v0", entry_point="test_audit:CarelessLetters")
 gymnasium.register(id="tool_envs_tests/Lazy-v0", entry_point="test_audit:Lazy")
 gymnasium.register(id="tool_envs_tests/Harmless-v0", entry_point="test_audit:Harmless")
 
@@ -70,6 +85,14 @@ def test_trivial_agents_and_saboteurs_that_earn_are_found():
     assert found["oracle"] == ()
     assert found["silent"]
     assert found["saboteur: authenticate_first"]
+
+
+def test_letters_with_a_reward_or_a_broken_rule_are_found():
+    found = problems("tool_envs_tests/CarelessLetters-v0")
+
+    assert all(found[agent] for agent in ("silent", "guess", "saboteur: one_customer"))
+    assert all("no_made_up_facts at step 4" in problem for problem in found["oracle"])
+    assert len(found["oracle"]) == 3
 
 
 def test_the_command_fails_when_something_is_found():
