@@ -214,7 +214,7 @@ class OutcomeWithoutGrade(_ChangedStep):
     def change(self, observation, reward, terminated, truncated, info):
         if "outcome" in info:
             info["outcome"]["reward"] = info["outcome"]["ledger"]["terminal"] = None
-        return observation, 0.0, terminated, truncated, info
+        return observation, 0.0 * reward, terminated, truncated, info
 
 
 class TerminatedAtTheLimit(_ChangedStep):

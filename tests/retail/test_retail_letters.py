@@ -108,6 +108,12 @@ def test_a_letter_is_found_by_its_id_and_is_no_task_of_the_others():
         retail_tasks(BASE, "test", 2).find(task.id)
 
 
+def test_the_ids_of_another_split_are_those_of_letters():
+    env = make(difficulty=1)
+
+    assert env.task_ids("train", 1) == ["retail/train/1/letter/0"]
+
+
 def test_a_goal_is_a_json_value():
     goal = goal_of(letters()[4])
 
@@ -167,6 +173,7 @@ TAKEN = [
     f"Dear Ms. Li, {BODY} Sincerely, the store",
     f"Here you are:\n\n**Your order**\n\n{BODY}\n\nBest wishes\nthe store\n\nShall I change anything?",
     f"Dear Ms. Li,\n\n{LONG}",
+    f"Dear Ms. Li,\n\nI will say it plainly: it cannot be returned. {LONG}",
     f"Your order #W1234567 holds a Desk Lamp for $45.00, {'a Kettle for $25.50, ' * 9} in all $70.50 or so.",
 ]
 NOT_TAKEN = [

@@ -114,6 +114,34 @@ def test_a_write_on_another_record_fails(kind):
     assert tried > 10
 
 
+@pytest.mark.parametrize("family", ["items", "return"])
+def test_items_may_be_named_in_any_order(family):
+    env = KINDS["retail"].make(difficulty=1, family=family)
+    turned = 0
+
+    def turn(episode):
+        action = env.domain.oracle(episode)
+        lists = {name: value[::-1] for name, value in action["arguments"].items() if name.endswith("_ids")}
+        return {**action, "arguments": action["arguments"] | lists}
+
+    for index in range(20):
+        rubric = play_solver(env, index, turn)
+        turned += any(len(call.arguments.get("item_ids", ())) > 1 for call in env.task.actions)
+
+        assert failed(env, rubric) == []
+    assert turned > 3
+
+
+def test_other_items_fail():
+    env = KINDS["retail"].make(difficulty=1, family="return")
+    rubric = play_solver(env, 0)
+    (done,) = (point for point in rubric["checkpoints"] if point["id"].endswith("_done"))
+    for wanted in done["check"]["arguments"]:
+        wanted["item_ids"] = ["0000000000"]
+
+    assert failed(env, rubric) == [done["id"]]
+
+
 # --- What stands in them
 
 
@@ -121,18 +149,19 @@ def test_a_write_on_another_record_fails(kind):
 @given(difficulty=difficulties, index=indexes)
 def test_a_filter_has_what_a_filter_needs(kind, difficulty, index):
     domain = kind.make(difficulty=difficulty).domain
-    task = domain.tasks[index]
+    desk, task = SUBJECTS[kind.domain].grader.desk, domain.tasks[index]
     rubric = domain.rubric(task, "filter")
     ids = [point["id"] for point in rubric["checkpoints"]]
 
     assert (rubric["kind"], rubric["name"], rubric["items"]) == ("filter", task.id, [])
     assert len(set(ids)) == len(ids)
-    assert {f"rule_{rule.id}" for rule in SUBJECTS[kind.domain].grader.desk.rules} <= set(ids)
+    assert {f"rule_{rule.id}" for rule in desk.rules} <= set(ids)
     assert set(rubric["expected_tools"]) == {call.name for call in task.actions}
     for number, wish in enumerate(goal_of(task).wishes, 1):
         own = [name for name in ids if name.startswith(f"wish_{number}_")]
         assert ("refused" in str(own)) == wish.forbidden
         assert str(own).count("_told_") == len(facts_of(wish))
+        assert ("_looked_up_" in str(own)) >= any(desk.record in each for each in wish.accepted)
         assert ("_done" in str(own)) == any(each.tool and not each.forbidden for each in alternatives(wish))
 
 
