@@ -81,6 +81,14 @@ class TamperedFileError(DataFileError):
     """Raised when a released file does not have the digest that it was released with."""
 
 
+class RecordFormError(DataFileError):
+    """Raised when a JSON value is no record of a known format version, or not of the form of its version."""
+
+
+class RecordLawError(DataFileError):
+    """Raised when a record has the right form and contradicts itself: a policy version is missing, say."""
+
+
 class ReplayMismatchError(ToolEnvsError):
     """Raised when a replayed trajectory meets another observation, reward or digest than it recorded."""
 

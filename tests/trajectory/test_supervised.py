@@ -9,8 +9,7 @@ from trajectory_records import assistant, base, finish, observation, records
 from tool_envs.agents import load_agent
 from tool_envs.errors import MaskProofError, UsageError
 from tool_envs.evaluation import evaluate
-from tool_envs.trajectory import Trajectory, record_episode
-from tool_envs.trajectory.supervised import prove_supervised, tokenize
+from tool_envs.trajectory import Trajectory, prove_supervised, record_episode, tokenize
 
 
 def said(message):

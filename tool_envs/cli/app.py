@@ -17,6 +17,7 @@ from tool_envs.cli.schema import schema_app
 from tool_envs.cli.slices import slice_app
 from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
+from tool_envs.cli.validate import validate_records
 from tool_envs.errors import ReplayMismatchError, ToolEnvsError
 
 
@@ -45,6 +46,7 @@ app.command("compare")(compare)
 app.command("attribute")(attribute_change)
 app.command("replay")(replay_records)
 app.command("stats")(show_stats)
+app.command("validate")(validate_records)
 app.command("tasks")(list_tasks)
 app.command("audit")(audit_environment)
 app.command("demo")(demo)

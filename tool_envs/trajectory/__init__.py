@@ -6,19 +6,23 @@ from tool_envs.trajectory.record import FORMAT_VERSION, Trajectory
 from tool_envs.trajectory.replay import replay, replay_each
 from tool_envs.trajectory.stats import Summary, summarize
 from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, clear_store, read_trajectories
-from tool_envs.trajectory.supervised import prove_supervised, tokenize
+from tool_envs.trajectory.supervised import tokenize
+from tool_envs.trajectory.supervised_proof import prove_supervised
 from tool_envs.trajectory.tokens import TokenSequence, prove_sampled, to_tokens
+from tool_envs.trajectory.validate import Problem, ValidationReport, validate
 
 __all__ = [
     "FORMAT_VERSION",
     "LaneEpisode",
     "PolicySetting",
+    "Problem",
     "Summary",
     "TokenSequence",
     "TornLineWarning",
     "Trajectory",
     "TrajectoryWriter",
     "Turn",
+    "ValidationReport",
     "clear_store",
     "episodes_of",
     "from_actions",
@@ -31,4 +35,5 @@ __all__ = [
     "summarize",
     "to_tokens",
     "tokenize",
+    "validate",
 ]

@@ -12,7 +12,7 @@ import jsonschema_rs
 import msgspec
 from msgspec import Meta
 
-from tool_envs.errors import DataFileError, UsageError
+from tool_envs.errors import RecordFormError, RecordLawError, UsageError
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
 from tool_envs.schema.files import shipped_files
@@ -282,6 +282,27 @@ class Trajectory(_Part, frozen=True, kw_only=True):
             for problem in law(self):
                 raise UsageError(problem)
 
+    @property
+    def head_version(self) -> PolicyVersion | None:
+        """The oldest version of the policy that wrote something here; None: none did.
+
+        That is the lowest of the versions in `to_tokens` which are not `NOT_SAMPLED`, where tokens are known.
+        A run of no tokens wrote nothing; one that was not counted wrote something. AReaL's dumps give the
+        lowest of all tokens under this name, which is -1 wherever there is a prompt.
+        """
+        return min(self._writers(), key=lambda version: version.number, default=None)
+
+    @property
+    def tail_version(self) -> PolicyVersion | None:
+        """The newest version of the policy that wrote something here; None: none did."""
+        return max(self._writers(), key=lambda version: version.number, default=None)
+
+    def _writers(self) -> Iterator[PolicyVersion]:
+        """The version of each run that is not empty."""
+        listed = {version.version: version for version in self.policy_versions}
+        for _, message in assistant_messages(self):
+            yield from (listed[run.version] for run in message.policy_version if run.count != 0)
+
     def to_json(self) -> dict[str, Json]:
         """The record as a JSON object."""
         value: dict[str, Json] = json.loads(self.to_line())
@@ -305,13 +326,13 @@ class Trajectory(_Part, frozen=True, kw_only=True):
             line: In which line.
 
         Raises:
-            DataFileError: It is of an unknown format version, not of the form of its version, or breaks a law
-                of records: a policy version is missing, say, or goes backwards.
+            RecordFormError: It is of an unknown format version, or not of the form of its version.
+            RecordLawError: It breaks a law of records: a policy version is missing, say, or goes backwards.
         """
         version = value.get("format_version") if isinstance(value, dict) else None
         if version not in [*STEPS, FORMAT_VERSION]:
             known = " or ".join(map(repr, [*STEPS, FORMAT_VERSION]))
-            raise DataFileError(path, f"expected format_version {known}, not {version!r:.40}", line)
+            raise RecordFormError(path, f"expected format_version {known}, not {version!r:.40}", line)
         _check_form(value, version, path, line)
         while version in STEPS:
             version, upgrade = STEPS[version]
@@ -320,13 +341,13 @@ class Trajectory(_Part, frozen=True, kw_only=True):
         try:
             return msgspec.convert(value, cls)
         except msgspec.ValidationError as problem:
-            raise DataFileError(path, str(problem), line) from None
+            raise RecordLawError(path, str(problem), line) from None
 
 
 def _check_form(value: Json, version: str, path: str, line: int | None) -> None:
     problem = _form_problem(value, version)
     if problem is not None:
-        raise DataFileError(path, problem, line)
+        raise RecordFormError(path, problem, line)
 
 
 def _form_problem(value: Json, version: str) -> str | None:

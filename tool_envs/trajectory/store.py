@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from tool_envs.errors import DataFileError, UsageError
 from tool_envs.json_values import parse_json
@@ -170,6 +170,14 @@ class TrajectoryWriter:
         self._lock.release()
 
 
+class StoredLine(NamedTuple):
+    """One line of a store: in which file, which line of it, from 1, and the record, or why it is none."""
+
+    path: Path
+    number: int
+    found: Trajectory | DataFileError
+
+
 def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
     """Read the records of a store one by one, oldest first; of a single JSONL file too.
 
@@ -178,6 +186,18 @@ def read_trajectories(path: str | Path) -> Iterator[Trajectory]:
     Raises:
         DataFileError: Nothing is there, a segment is missing, or a line was changed since it was written or
             is no record of a known form; says which.
+    """
+    for line in read_lines(path):
+        if isinstance(line.found, DataFileError):
+            raise line.found
+        yield line.found
+
+
+def read_lines(path: str | Path) -> Iterator[StoredLine]:
+    """Read a store as `read_trajectories` does, but go on after a line that is no record.
+
+    Raises:
+        DataFileError: Nothing is there, a segment is missing, or a file cannot be read.
     """
     path = Path(path)
     with _named_failure(path, "read"):
@@ -208,23 +228,27 @@ def clear_store(path: str | Path) -> None:
             lock.release()
 
 
-def _read_file(path: Path, is_last: bool) -> Iterator[Trajectory]:
+def _read_file(path: Path, is_last: bool) -> Iterator[StoredLine]:
     with _named_failure(path, "read"), path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if is_whole(line):
-                yield _parse_line(line, path, number)
+                yield StoredLine(path, number, _parse_line(line, path, number))
             elif is_last:
                 _warn_of_tear(f"{path}, line {number}")
             else:
-                raise DataFileError(path, "torn, though a later segment was begun", number)
+                torn = DataFileError(path, "torn, though a later segment was begun", number)
+                yield StoredLine(path, number, torn)
 
 
-def _parse_line(line: bytes, path: Path, number: int) -> Trajectory:
+def _parse_line(line: bytes, path: Path, number: int) -> Trajectory | DataFileError:
     try:
         value = parse_json(unseal_line(line).decode())
     except (ValueError, RecursionError) as problem:
-        raise DataFileError(path, f"no record: {problem}", number) from None
-    return Trajectory.from_json(value, str(path), number)
+        return DataFileError(path, f"no record: {problem}", number)
+    try:
+        return Trajectory.from_json(value, str(path), number)
+    except DataFileError as problem:
+        return problem
 
 
 def _warn_of_tear(where: str) -> None:
