@@ -15,6 +15,7 @@ import transformers
 
 from tool_envs.errors import DataFileError, MaskProofError, UsageError
 from tool_envs.messages import Json
+from tool_envs.trajectory.chat_tokenizer import join_composed
 
 _TEMPLATE_ERRORS = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a template may raise: it is a program, and refuses a conversation in this way."""
@@ -80,12 +81,12 @@ class TransformersTokenizer:
             MaskProofError: The text is not Unicode: it has a lone surrogate.
         """
         try:
-            encoded = self._model.encode(text, add_special_tokens=False)
+            text.encode()
         except UnicodeEncodeError:
             raise MaskProofError("the conversation is not Unicode, which the tokeniser needs") from None
-        return [
-            (number, start, end) for number, (start, end) in zip(encoded.ids, encoded.offsets, strict=True)
-        ]
+        encoded = self._model.encode(text, add_special_tokens=False)
+        places = zip(encoded.ids, encoded.offsets, strict=True)
+        return join_composed(text, [(number, start, end) for number, (start, end) in places])
 
 
 def load_tokenizer(
@@ -97,7 +98,8 @@ def load_tokenizer(
 ) -> TransformersTokenizer:
     """The tokenizer of a folder, as `transformers.AutoTokenizer` reads it.
 
-    Nothing is downloaded, and no code in the folder is run but the template, in a sandbox. The arguments are those of `TransformersTokenizer`.
+    Nothing is downloaded, and no code in the folder is run but the template, in a sandbox. The arguments are
+    those of `TransformersTokenizer`.
 
     Raises:
         DataFileError: The folder is missing, or holds no tokenizer.

@@ -1,5 +1,7 @@
 """What turns a conversation into tokens: a chat template with its tokeniser, and the form that they take."""
 
+import bisect
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
@@ -30,6 +32,21 @@ class ChatTokenizer(Protocol):
     def encode(self, text: str) -> Sequence[tuple[int, int, int]]:
         """The tokens of a text: the id of each, and from and up to which character it stands for the text."""
         ...
+
+
+def join_composed(text: str, encoded: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The tokens of a text, with characters that were composed with the one before them in its tokens.
+
+    A tokeniser that composes characters first (Unicode's NFC: an `e` and an accent become one) gives tokens
+    the place of the first alone, so that no token seems to stand for the accent.
+    """
+    starts = sorted({start for _, start, end in encoded if start < end} | {len(text)})
+    composed = {}
+    for end in {end for _, start, end in encoded if start < end} - set(starts):
+        following = starts[bisect.bisect(starts, end)]
+        if len(unicodedata.normalize("NFC", text[end - 1 : following])) == 1:
+            composed[end] = following
+    return [(number, start, composed.get(end, end) if start < end else end) for number, start, end in encoded]
 
 
 def chat_of(trajectory: Trajectory) -> list[dict[str, Any]]:

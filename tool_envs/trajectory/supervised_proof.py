@@ -99,13 +99,14 @@ class _Turn:
         if not before.startswith(prompt):
             self._refuse("its words begin before the model begins to write")
         words_end = len(text) - len(after)
-        rest, ended, _ = after.partition(self._tokenizer.end)
-        end = words_end + len(rest) + len(ended)
-        if not ended or end > len(so_far):
+        ended = text.rfind(self._tokenizer.end, words_end, len(so_far))
+        end = ended + len(self._tokenizer.end)
+        if ended < 0 or text[end : len(so_far)].strip():
             self._refuse(f"the template does not end it with {self._tokenizer.end!r}")
-        self._prove_words(text[len(prompt) : end - len(ended)], text[len(before) : words_end])
-        if not self._message.tool_calls and (before[len(prompt) :] + rest).strip():
-            self._refuse(f"the template puts {(before[len(prompt) :] + rest)[:60]!r} around what it says")
+        self._prove_words(text[len(prompt) : ended], text[len(before) : words_end])
+        signs = text[len(prompt) : len(before)] + text[words_end:ended]
+        if not self._message.tool_calls and signs.strip():
+            self._refuse(f"the template puts {signs[:60]!r} around what it says")
         return len(prompt), end
 
     def _around(self) -> tuple[str, str]:
