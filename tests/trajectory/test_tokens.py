@@ -4,8 +4,10 @@ import itertools
 
 import msgspec
 import pytest
+from chat_tokenizers import chat_tokenizer
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from talks import texts
 from trajectory_records import assistant, base, finish, observation, records
 
 from tool_envs.errors import MaskProofError, UsageError
@@ -169,6 +171,56 @@ def test_whatever_differs_from_the_sequences_of_the_record_is_refused(data):
 
     with pytest.raises(MaskProofError):
         prove_sampled(trajectory, others)
+
+
+# --- A template that leaves out earlier thoughts
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["user", "tool"]), texts, texts, texts), min_size=1, max_size=4)
+
+
+def think(steps, tokenizer):
+    """A record of what a model thinks and says to what it hears, each prompt made from the texts so far."""
+    chat, messages = [], []
+    for role, heard, thought, answer in steps:
+        chat.append({"role": role, "content": heard})
+        prompt = [i for i, *_ in tokenizer.encode(tokenizer.render(chat, True))]
+        ids = [i for i, *_ in tokenizer.encode(f"<think>\n{thought}\n</think>\n\n{answer}<|im_end|>")]
+        tokens = {"prompt_token_ids": prompt, "token_ids": ids, "logprobs": [-0.5] * len(ids)}
+        messages.append(observation(role, heard))
+        messages.append(
+            assistant(
+                answer, thought=thought, tokens=tokens, policy_version=[{"version": "v", "count": len(ids)}]
+            )
+        )
+        chat.append({"role": "assistant", "content": answer, "reasoning_content": thought})
+    versions = [{"version": "v", "number": 0}]
+    value = finish(base(), versions, messages, failed=False, sampled=True, reference=None)
+    return Trajectory.from_json(value)
+
+
+@given(STEPS, st.sampled_from(["byte_bpe", "composed_bpe"]))
+def test_thoughts_that_are_left_out_later_make_several_sequences_and_never_a_stitched_one(steps, name):
+    trajectory = think(steps, chat_tokenizer("chatml_thoughts", name))
+
+    sequences = to_tokens(trajectory)
+
+    prove_sampled(trajectory, sequences)
+    assert len(sequences) > sum(role == "user" for role, *_ in steps[1:])
+    masked = [i for s in sequences for i, bit in zip(s.input_ids, s.loss_mask, strict=True) if bit]
+    assert masked == [i for message in sampled_messages(trajectory) for i in message.tokens.token_ids]
+    for place in range(len(sequences) - 1):
+        stitched = [*sequences[:place], _joined(sequences[place : place + 2]), *sequences[place + 2 :]]
+        with pytest.raises(MaskProofError):
+            prove_sampled(trajectory, stitched)
+
+
+def test_a_thought_is_kept_while_the_user_is_silent():
+    steps = [("user", "Hi", "Hm", "Let me see"), ("tool", "none", "Ah", "Bye"), ("user", "Wait", "Oh", "Yes")]
+
+    sequences = to_tokens(think(steps, chat_tokenizer("chatml_thoughts", "byte_bpe")))
+
+    assert [sequence.messages for sequence in sequences] == [(1, 3), (5,)]
 
 
 # --- Examples
