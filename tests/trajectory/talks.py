@@ -46,6 +46,11 @@ calls = st.builds(
 RUN = [{"version": "v", "count": None}]
 
 
+def said(content, **fields):
+    """Words of the policy."""
+    return assistant(content, policy_version=RUN, **fields)
+
+
 @st.composite
 def authors(draw):
     """Who wrote a message, and whether it is trainable."""
@@ -80,3 +85,12 @@ def record_of(messages):
 
 talks = st.lists(turns(), min_size=1, max_size=3).map(lambda t: record_of([*itertools.chain(*t)]))
 """Records without token ids."""
+
+
+def all_trained(trajectory):
+    """The same record with all of the agent's messages trainable."""
+    value = trajectory.to_json()
+    for message in value["messages"]:
+        if message["role"] == "assistant":
+            message |= {"author": "policy", "override": None, "policy_version": RUN, "trainable": True}
+    return Trajectory.from_json(value)

@@ -21,7 +21,7 @@ from tool_envs.schema.files import shipped_files
 from tool_envs.trajectory import Trajectory, record_episode, replay
 from tool_envs.trajectory.capture import SCRIPTED, PolicySetting, Turn
 from tool_envs.trajectory.record import Override, PolicyRun, PolicyVersion, Sampling, Tokens
-from tool_envs.trajectory.tokens import prove_sampled, to_tokens
+from tool_envs.trajectory.tokens import NOT_SAMPLED, prove_sampled, to_tokens
 
 FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
 FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
@@ -235,6 +235,29 @@ def test_other_text_is_trainable_by_an_override_that_says_who_and_why():
         value["messages"][4]["override"] = {**WHO, name: ""}
         with pytest.raises(DataFileError, match=f"messages/4/override/{name}"):
             Trajectory.from_json(value)
+
+
+@given(records(sampled=True, others=False))
+def test_head_and_tail_are_the_oldest_and_newest_version_that_sampled_a_token(value):
+    trajectory = Trajectory.from_json(value)
+    numbers = {n for sequence in to_tokens(trajectory) for n in sequence.versions if n != NOT_SAMPLED}
+
+    ends = (trajectory.head_version, trajectory.tail_version)
+    if not numbers:
+        assert ends == (None, None)
+        return
+    assert [version.number for version in ends] == [min(numbers), max(numbers)]
+    assert set(ends) <= set(trajectory.policy_versions)
+
+
+def test_what_is_not_counted_was_written_and_what_is_empty_was_not():
+    value = sampled_record()
+    for place, run in ((1, {"version": "v4", "count": 0}), (3, {"version": "v5", "count": None})):
+        value["messages"][place] |= {"tokens": None, "policy_version": [run]}
+
+    trajectory = Trajectory.from_json(value)
+
+    assert trajectory.head_version == trajectory.tail_version == PolicyVersion(version="v5", number=5)
 
 
 # --- Older formats

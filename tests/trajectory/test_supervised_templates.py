@@ -12,8 +12,8 @@ from chat_tokenizers import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from talks import RUN, record_of, talks
-from trajectory_records import assistant, observation
+from talks import record_of, said, talks
+from trajectory_records import observation
 
 from tool_envs.errors import MaskProofError
 from tool_envs.trajectory import prove_supervised, supervised, tokenize
@@ -175,11 +175,6 @@ def test_the_proof_finds_what_is_wrong_with_spans(plant, name, monkeypatch):
 
 
 # --- Templates that are refused
-
-
-def said(content, **fields):
-    """Words of the policy."""
-    return assistant(content, policy_version=RUN, **fields)
 
 
 CALL = {"name": "find", "arguments": {"id": "#1", "note": "as is", "count": 2}, "id": "c1"}
