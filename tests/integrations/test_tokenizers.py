@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 from tool_envs.cli.app import app
 from tool_envs.errors import DataFileError, MaskProofError, UsageError
 from tool_envs.integrations.transformers import TransformersTokenizer, load_tokenizer
-from tool_envs.trajectory import TrajectoryWriter, tokenize
+from tool_envs.trajectory import Trajectory, TrajectoryWriter, tokenize
 from tool_envs.trajectory.chat_tokenizer import chat_of
 
 GOOD = sorted(ENDS.keys() - {"chatml_thoughts"})
@@ -138,6 +138,22 @@ def pretrained(template=None):
     )
 
 
+@functools.cache
+def is_known(character):
+    """Whether the pretrained vocabulary, which lacks some bytes, has tokens for all of a character."""
+    tokenizer = smollm2()[0]
+    return tokenizer.decode(tokenizer.encode(character).ids, skip_special_tokens=False) == character
+
+
+def in_known(value):
+    """JSON in which characters that the pretrained vocabulary has no tokens for are question marks."""
+    if isinstance(value, str):
+        return "".join(character if is_known(character) else "?" for character in value)
+    if isinstance(value, dict):
+        return {in_known(key): in_known(inner) for key, inner in value.items()}
+    return [in_known(inner) for inner in value] if isinstance(value, list) else value
+
+
 def masked_text(trajectory, tokenizer):
     """What is trained on, decoded."""
     sequence = tokenize(trajectory, tokenizer)
@@ -158,6 +174,7 @@ def test_the_pretrained_tokenizer_is_the_one_that_the_model_knows():
 @settings(max_examples=60)
 @given(trajectory=talks)
 def test_words_have_masks_in_the_pretrained_template_and_calls_which_it_drops_are_refused(trajectory):
+    trajectory = Trajectory.from_json(in_known(trajectory.to_json()))
     trained_on = [m for m in trajectory.messages if m.trainable]
     if any(message.tool_calls for message in trained_on):
         with pytest.raises(MaskProofError, match="words in it, the template shows"):
@@ -175,6 +192,13 @@ def test_words_have_masks_in_the_pretrained_template_and_calls_which_it_drops_ar
     if refusal:  # a line break is one token with the one before it
         assert "a token reaches over an end" in refusal
         assert any(words[:1].isspace() for words in spoken)
+
+
+def test_a_character_without_tokens_is_refused():
+    assert not is_known("\x16")
+
+    with pytest.raises(MaskProofError, match="do not follow the text"):
+        tokenize(record_of([observation("user", "Hi"), said("a\x16b")]), pretrained())
 
 
 def test_what_the_oracle_does_is_tokenized_with_the_pretrained_vocabulary():
