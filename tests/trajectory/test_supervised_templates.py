@@ -213,6 +213,7 @@ MERGES = """
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"""
 ECHOES = "{{ '(' ~ loop.previtem.content ~ ')' if loop.previtem else '' }}"
+PROMPTLESS = shape(WHOLE).partition("{%- if add_generation_prompt")[0]
 OF_AGENT = "if message.role == 'assistant' else ''"
 
 REWRITES, SHOWS = "message 1: the template rewrites", "message 1: of {} words in it, the template shows {}$"
@@ -245,6 +246,13 @@ REFUSED = {
     "changes arguments": (shape(f"({WHOLE}) | replace('as is', 'as')"), ONE, PLAIN, "does not show 'as is'"),
     "changes words": (shape(f"({WHOLE}) | replace('Well', 'Bad')"), PLAIN, ONE, "does not show 'Well'"),
     "adds words": (shape(f"('So: ' {OF_AGENT}) ~ {WHOLE}"), PLAIN, UNHEARD, "puts 'So: ' around what it"),
+    "has no prompt, and words": (PROMPTLESS, PLAIN, UNHEARD, "puts '<.im_start.>assistant.n' around what"),
+    "has no prompt, and calls": (
+        PROMPTLESS,
+        ONE,
+        UNHEARD,
+        "puts '<.im_start.>assistant.n' between the prompt",
+    ),
     "has no end": (shape(WHOLE, end=""), PLAIN, UNHEARD, "message 1: the template does not end it with"),
     "goes on after its end": (shape(WHOLE, after="More"), PLAIN, UNHEARD, "message 1: the template does not"),
     "other words change what stands around": (

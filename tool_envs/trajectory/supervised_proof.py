@@ -28,7 +28,7 @@ def prove_supervised(trajectory: Trajectory, tokenizer: ChatTokenizer, sequence:
       in one place; and they stand there as they were recorded: nothing trimmed, dropped or merged.
     * Before them stands what the model is given there, the prompt for this turn, and after them the end of
       the turn, before the text of the next message. Between these stands nothing but spaces, or, of a
-      message with calls, the signs around them.
+      message with calls, the signs around them: words alone would stand right after the prompt.
 
     A token is masked 1 when it stands for characters from the end of that prompt to the end of that turn, of
     one or more trainable messages, and for no others. The ids are the tokeniser's, their tokens cover the
@@ -98,6 +98,8 @@ class _Turn:
             self._refuse("with other words in it, the template changes what stands around them")
         if not before.startswith(prompt):
             self._refuse("its words begin before the model begins to write")
+        if self._message.tool_calls:
+            self._prove_start(prompt)
         words_end = len(text) - len(after)
         ended = text.rfind(self._tokenizer.end, words_end, len(so_far))
         end = ended + len(self._tokenizer.end)
@@ -109,9 +111,19 @@ class _Turn:
             self._refuse(f"the template puts {signs[:60]!r} around what it says")
         return len(prompt), end
 
+    def _prove_start(self, prompt: str) -> None:
+        """See that a word in the place of calls and their signs would be the first thing after the prompt."""
+        word = self._word()
+        text = self._tokenizer.render(
+            [*self._chat[: self._index], {"role": "assistant", "content": word}], False
+        )
+        lead = text[len(prompt) :].partition(word)[0]
+        if not text.startswith(prompt) or lead.strip():
+            self._refuse(f"the template puts {lead[:60]!r} between the prompt and what the model writes")
+
     def _around(self) -> tuple[str, str]:
         """What stands before the first and after the last of its words, when these are others."""
-        word = next(word for n in itertools.count() if (word := f"standin{n}") not in self._text)
+        word = self._word()
         other, placed = _say(self._message, word)
         chat = [*self._chat]
         chat[self._index] = chat_message(other)
@@ -119,6 +131,10 @@ class _Turn:
         if (shown := text.count(word)) != placed:
             self._refuse(f"of {placed} words in it, the template shows {shown}")
         return text.partition(word)[0], text.rpartition(word)[2]
+
+    def _word(self) -> str:
+        """A word that does not stand in the conversation."""
+        return next(word for n in itertools.count() if (word := f"standin{n}") not in self._text)
 
     def _prove_words(self, said: str, words: str) -> None:
         """Hold the text of the turn, and what other words would change of it, to the record."""
