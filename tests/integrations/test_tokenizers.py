@@ -292,6 +292,11 @@ def test_a_folder_that_holds_no_tokenizer_of_use_is_refused(tmp_path):
         load_tokenizer(tmp_path / "slow")
 
 
+def test_a_text_that_is_no_unicode_has_no_tokens():
+    with pytest.raises(MaskProofError, match="not Unicode"):
+        tokenize(record_of([observation("user", "\ud800")]), loaded("zephyr_roles", "byte_bpe")[1])
+
+
 @pytest.mark.parametrize(
     "template", ["{{ messages[0].nothing.at_all }}", "{{ messages[9].role + 1 }}", "{{ 1 / 0 }}", "{% if %}"]
 )

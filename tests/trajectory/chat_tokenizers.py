@@ -85,10 +85,6 @@ class JinjaTokenizer:
         return self._render(messages, add_generation_prompt, False)
 
     def encode(self, text: str) -> list[tuple[int, int, int]]:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise MaskProofError("not Unicode") from None
         encoded = self.tokenizer.encode(text, add_special_tokens=False)
         places = zip(encoded.ids, encoded.offsets, strict=True)
         return join_composed(text, [(number, *place) for number, place in places])

@@ -282,11 +282,6 @@ def test_words_that_a_tokenizer_does_not_know_may_be_lost_but_not_the_mask():
     assert covered(tokenizer, record, sequence) == set(range(30, 30 + len("日本</s>")))
 
 
-def test_a_text_that_is_no_unicode_has_no_tokens():
-    with pytest.raises(MaskProofError, match="not Unicode"):
-        tokenize(record_of([HELLO, said("\ud800")]), chat_tokenizer("zephyr_roles", "byte_bpe"))
-
-
 # --- What the text of a message is
 
 

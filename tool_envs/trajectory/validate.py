@@ -15,7 +15,7 @@ from tool_envs.trajectory.store import StoredLine, read_lines
 from tool_envs.trajectory.supervised import tokenize
 from tool_envs.trajectory.tokens import TokenSequence, prove_sampled, to_tokens
 
-SHOWN = 100
+SHOWN = 20
 """So many problems of a report have their text; all are counted."""
 
 Kind = Literal["line", "form", "law", "sampled", "supervised"]
