@@ -217,6 +217,7 @@ PROMPTLESS = shape(WHOLE).partition("{%- if add_generation_prompt")[0]
 OF_AGENT = "if message.role == 'assistant' else ''"
 
 REWRITES, SHOWS = "message 1: the template rewrites", "message 1: of {} words in it, the template shows {}$"
+CHANGES = "message 1: with other words in it, the template changes"
 # The template, a record that it is refused for, one that it does no harm to, and the reason.
 REFUSED = {
     "trims texts": (shape(f"({WHOLE}) | trim"), SPACED, ONE, "does not show ' Well.n' as it is, but 'Well'"),
@@ -255,11 +256,29 @@ REFUSED = {
     ),
     "has no end": (shape(WHOLE, end=""), PLAIN, UNHEARD, "message 1: the template does not end it with"),
     "goes on after its end": (shape(WHOLE, after="More"), PLAIN, UNHEARD, "message 1: the template does not"),
-    "other words change what stands around": (
+    "changes what stands before": (
         shape(f"('!' if message.content == 'Well' else '?') ~ {WHOLE}"),
         PLAIN,
         UNHEARD,
-        "message 1: with other words in it, the template changes",
+        CHANGES,
+    ),
+    "changes what comes later": (
+        shape(f"('!' if (loop.previtem or message).content == 'Well' else '') ~ {WHOLE}"),
+        PLAIN,
+        UNHEARD,
+        CHANGES,
+    ),
+    "shows words in the turn before": (
+        shape("message.content ~ loop.nextitem.content if message.role == 'user' and loop.nextitem else ''"),
+        EMPTY,
+        UNHEARD,
+        "message 1: its words begin before the model begins to write",
+    ),
+    "joins what stands around nothing": (
+        shape("'\\n' ~ (message.content ~ '\\n' if message.content else '')"),
+        EMPTY,
+        PLAIN,
+        CHANGES,
     ),
 }
 
