@@ -269,7 +269,9 @@ REFUSED = {
         CHANGES,
     ),
     "shows words in the turn before": (
-        shape("message.content ~ loop.nextitem.content if message.role == 'user' and loop.nextitem else ''"),
+        shape(
+            "message.content ~ (loop.nextitem or {'content': ''}).content if message.role == 'user' else ''"
+        ),
         EMPTY,
         UNHEARD,
         "message 1: its words begin before the model begins to write",
