@@ -217,6 +217,7 @@ PROMPTLESS = shape(WHOLE).partition("{%- if add_generation_prompt")[0]
 OF_AGENT = "if message.role == 'assistant' else ''"
 
 REWRITES, SHOWS = "message 1: the template rewrites", "message 1: of {} words in it, the template shows {}$"
+NEXT = "(loop.nextitem or {'content': ''}).content"
 CHANGES = "message 1: with other words in it, the template changes"
 # The template, a record that it is refused for, one that it does no harm to, and the reason.
 REFUSED = {
