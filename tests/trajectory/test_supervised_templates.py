@@ -255,6 +255,12 @@ REFUSED = {
         UNHEARD,
         "puts '<.im_start.>assistant.n' between the prompt",
     ),
+    "looks ahead for words": (
+        shape(f"{WHOLE} ~ ('!' if {NEXT} and message.role == 'user' else '')"),
+        ONE,
+        UNHEARD,
+        "message 1: the template puts '.n' between the prompt and what the model writes",
+    ),
     "has no end": (shape(WHOLE, end=""), PLAIN, UNHEARD, "message 1: the template does not end it with"),
     "goes on after its end": (shape(WHOLE, after="More"), PLAIN, UNHEARD, "message 1: the template does not"),
     "changes what stands before": (

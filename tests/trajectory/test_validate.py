@@ -14,7 +14,7 @@ from trajectory_records import RECORDS_1, assistant, base, finish, observation, 
 
 from tool_envs.errors import DataFileError
 from tool_envs.trajectory import (
-    Problem,
+    RecordProblem,
     TornLineWarning,
     Trajectory,
     TrajectoryWriter,
@@ -158,7 +158,7 @@ def test_a_record_whose_mask_the_template_does_not_let_be_proven_is_counted(tmp_
     report = validate(path, chat_tokenizer("chatml_thoughts", "byte_bpe"))
 
     assert (report.sampled, report.supervised, report.kinds) == (1, 0, {"supervised": 2})
-    assert report.problems[1] == Problem(
+    assert report.problems[1] == RecordProblem(
         str(path), 3, "supervised", "message 1: the template rewrites what comes before it or in it"
     )
 

@@ -9,13 +9,13 @@ from tool_envs.trajectory.store import TornLineWarning, TrajectoryWriter, clear_
 from tool_envs.trajectory.supervised import tokenize
 from tool_envs.trajectory.supervised_proof import prove_supervised
 from tool_envs.trajectory.tokens import TokenSequence, prove_sampled, to_tokens
-from tool_envs.trajectory.validate import Problem, ValidationReport, validate
+from tool_envs.trajectory.validate import RecordProblem, ValidationReport, validate
 
 __all__ = [
     "FORMAT_VERSION",
     "LaneEpisode",
     "PolicySetting",
-    "Problem",
+    "RecordProblem",
     "Summary",
     "TokenSequence",
     "TornLineWarning",

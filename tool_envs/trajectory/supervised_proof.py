@@ -1,7 +1,7 @@
 """The proof that a loss mask made through a chat template covers what trainable messages say, and no more.
 
-`tokenize` finds the text of a message by what the template adds when the message comes last. The proof
-shares none of that: it puts words of its own in the place of what the message says, and sees which part of
+`tokenize` finds the text of a message by what the template adds when the message comes last. The proof takes
+that for a bound alone: it puts words of its own in the place of what the message says, and sees which part of
 the whole text they move.
 """
 

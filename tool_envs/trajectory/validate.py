@@ -29,7 +29,7 @@ Kind = Literal["line", "form", "law", "sampled", "supervised"]
 """
 
 
-class Problem(msgspec.Struct, frozen=True):
+class RecordProblem(msgspec.Struct, frozen=True):
     """What is wrong with one record, which stands in a line of a file, counted from 1."""
 
     path: str
@@ -59,7 +59,7 @@ class ValidationReport(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     trained_tokens: int
     kinds: dict[str, int]
-    problems: tuple[Problem, ...]
+    problems: tuple[RecordProblem, ...]
 
     @property
     def failed(self) -> int:
@@ -93,11 +93,11 @@ def validate(
     """
     counts: Counter[str] = Counter()
     kinds: Counter[Kind] = Counter()
-    problems: list[Problem] = []
+    problems: list[RecordProblem] = []
     for line in read_lines(path):
         found = _prove(line, tokenizer)
         counts["records"] += 1
-        if isinstance(found, Problem):
+        if isinstance(found, RecordProblem):
             kinds[found.kind] += 1
             problems += [found] if len(problems) < SHOWN else []
         else:
@@ -118,11 +118,11 @@ def validate(
     )
 
 
-def _prove(line: StoredLine, tokenizer: ChatTokenizer | None) -> dict[str, int] | Problem:
+def _prove(line: StoredLine, tokenizer: ChatTokenizer | None) -> dict[str, int] | RecordProblem:
     """What was proven of the record in a line, in counts, or what is wrong with it."""
     record = line.found
     if isinstance(record, DataFileError):
-        return Problem(str(line.path), line.number, _kind_of(record), record.problem)
+        return RecordProblem(str(line.path), line.number, _kind_of(record), record.problem)
     is_sampled = any(message.tokens is not None for _, message in assistant_messages(record))
     kind: Kind = "sampled" if is_sampled else "supervised"
     if tokenizer is None and not is_sampled:
@@ -130,7 +130,7 @@ def _prove(line: StoredLine, tokenizer: ChatTokenizer | None) -> dict[str, int] 
     try:
         sequences = _sampled(record) if tokenizer is None or is_sampled else [tokenize(record, tokenizer)]
     except (MaskProofError, UsageError) as problem:
-        return Problem(str(line.path), line.number, kind, str(problem))
+        return RecordProblem(str(line.path), line.number, kind, str(problem))
     masks = [sequence.loss_mask for sequence in sequences]
     return {kind: 1, "tokens": sum(map(len, masks)), "trained_tokens": sum(map(sum, masks))}
 
