@@ -24,7 +24,7 @@ FLOORS = {
     ),
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",
-    4: "environments compliance agents credit trajectory rollout evaluation integrations serve cli",
+    4: "environments compliance agents credit trajectory judging rollout evaluation integrations serve cli",
 }
 FLOOR = {"": 2, **{unit: floor for floor, units in FLOORS.items() for unit in units.split()}}
 

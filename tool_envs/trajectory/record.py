@@ -1,21 +1,18 @@
 """The record of one episode, at the level of messages and down to the sampled token."""
 
-import functools
 import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, Literal
 
-import jsonschema
-import jsonschema_rs
 import msgspec
 from msgspec import Meta
 
 from tool_envs.errors import RecordFormError, RecordLawError, UsageError
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
-from tool_envs.schema.files import shipped_files
+from tool_envs.schema.forms import form_problem
 from tool_envs.trajectory.upgrades import STEPS
 
 FORMAT_VERSION: Final = "2.0.0"
@@ -345,29 +342,9 @@ class Trajectory(_Part, frozen=True, kw_only=True):
 
 
 def _check_form(value: Json, version: str, path: str, line: int | None) -> None:
-    problem = _form_problem(value, version)
+    problem = form_problem(f"meta/trajectory/{version}", value, "the record")
     if problem is not None:
         raise RecordFormError(path, problem, line)
-
-
-def _form_problem(value: Json, version: str) -> str | None:
-    """The first place at which a value is not of a form, and why; None: it is of that form."""
-    try:
-        for problem in _validator(version).iter_errors(value):
-            where = "/".join(map(str, problem.instance_path)) or "the record"
-            return f"{where}: {problem.message:.300}"
-        return None
-    except UnicodeEncodeError:  # it cannot write down a problem of a value with lone surrogates in it
-        form = shipped_files().read_released(f"meta/trajectory/{version}")
-        for slow_problem in jsonschema.Draft202012Validator(form).iter_errors(value):
-            where = "/".join(map(str, slow_problem.absolute_path)) or "the record"
-            return f"{where}: {slow_problem.message:.300}"
-        return f"not of the form {version}"
-
-
-@functools.cache
-def _validator(version: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(shipped_files().read_released(f"meta/trajectory/{version}"))
 
 
 # --- Laws of one message
