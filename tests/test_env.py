@@ -179,7 +179,15 @@ def test_the_limit_truncates_even_a_solved_task():
     assert info["outcome"] == {
         "status": "truncated",
         "reward": 0.0,
-        "ledger": {"terminal": 0.0, "process": None, "rubric": None, "components": {}},
+        "ledger": {
+            "terminal": 0.0,
+            "process": None,
+            "rubric": None,
+            "components": {},
+            "format": None,
+            "process_source": None,
+            "rubric_source": None,
+        },
         "ended_by": "limit",
         "steps": 2,
         "violations": [],

@@ -28,7 +28,7 @@ gymnasium.register(
     max_episode_steps=4,
 )
 KWARGS = {
-    "tool_envs/Retail-v0": {"difficulty": 1, "max_steps": 9, "process": True},
+    "tool_envs/Retail-v0": {"difficulty": 1, "max_steps": 9, "process": "sub_goals"},
     "tool_envs/Booking-v0": {"difficulty": 1, "max_steps": 9},
     "tool_envs/TauBench-v0": {"max_steps": 9},
     "tool_envs_tests/ShortDesk-v0": {},
@@ -353,7 +353,7 @@ def test_an_outage_that_lasts_gives_failed_episodes_and_no_others(part):
 
 
 def test_numbers_of_other_lanes_stay_numbers():
-    envs = ToolVectorEnv("tool_envs/Retail-v0", 2, "SameStep", max_steps=1, process=True)
+    envs = ToolVectorEnv("tool_envs/Retail-v0", 2, "SameStep", max_steps=1, process="sub_goals")
     inner = envs.envs[0].unwrapped
     inner.domain = dataclasses.replace(inner.domain, simulators={"agenda": unreachable})
     envs.reset(seed=0)

@@ -16,6 +16,7 @@ from tool_envs.domain import Domain
 from tool_envs.episode import Episode, EpisodeSnapshot
 from tool_envs.errors import Code, EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
 from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolResult
+from tool_envs.process import find_process
 from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.reward import Ledger, Outcome, Status
 from tool_envs.schema import ToolSchema
@@ -50,7 +51,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     ## Rewards
     0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules. Of a task that no rule grades
-    (`Task.graded`) it is 0.0 there, too, for Gymnasium wants a number; `outcome` says None.
+    (`Task.graded`), the ledger's `terminal` and the outcome's `reward` are None, and `step` returns 0.0, since
+    Gymnasium wants a float: count outcomes, never that number.
 
     ## Starting State
     A task, drawn from the split unless `options` names one by `task_index` or `task_id`, on fresh data; the
@@ -68,8 +70,9 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     ## Arguments
     `domain`: the bundle. `user`: the kind of simulated user. `max_steps`: actions until truncation.
     `parallel_calls`: "run" several calls of one action in order, or "refuse" them with the code
-    `several_calls`. `process`: count the sub-goals reached at each step (`info["process_reward"]`, and their
-    sum in the ledger), apart from the reward. `render_mode`: None or "ansi".
+    `several_calls`. `process`: rewards per step apart from the reward (`info["process_reward"]`, and their
+    sum in the ledger): "sub_goals", those reached, or your own measure of progress, "module:function" (see
+    `tool_envs.process`). `render_mode`: None or "ansi".
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's form
@@ -81,7 +84,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         user: str,
         max_steps: int = 30,
         parallel_calls: Literal["run", "refuse"] = "run",
-        process: bool = False,
+        process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         _require_known("user", user, tuple(domain.simulators))
@@ -89,8 +92,6 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         _require_known("render_mode", render_mode, (None, *self.metadata["render_modes"]))
         if not (isinstance(max_steps, int) and max_steps > 0):
             raise UsageError(f"`max_steps` is a number of actions of at least 1, not {max_steps!r}.")
-        if process and domain.progress is None:
-            raise UsageError("`process=True` asks for rewards per step, but these tasks have no sub-goals.")
         self.domain = domain
         self.max_steps = max_steps
         self.render_mode = render_mode
@@ -98,7 +99,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         self.observation_space = MessageSpace()
         self.user_kind = user
         self.parallel_calls = parallel_calls
-        self._process = process
+        self._process = find_process(process, domain.progress)
         self._key: int | None = None
         self._number = 0
         self._episode: Episode | None = None
@@ -183,6 +184,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             database=Database(self.domain.base),
             user=self._make_user(task, options),
             process=0.0 if self._process else None,
+            process_reward=self._process,
         )
         try:
             opening = await self._meet(episode, awaiting)
@@ -366,10 +368,11 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     # --- The end
 
     def _advance(self, episode: Episode) -> float:
-        """The process reward of a step: what it added to the sub-goals reached, or took away."""
-        if episode.process is None or self.domain.progress is None:
+        """The process reward of a step: what it added to how far the episode has come, or took away."""
+        if episode.process is None or episode.process_reward is None:
             return 0.0
-        before, episode.process = episode.process, self.domain.progress(episode)
+        before = episode.process
+        episode.process = episode.process_reward.measure(self.domain.progress, episode)
         return episode.process - before
 
     def _conclude(self, episode: Episode) -> Outcome | None:
@@ -412,7 +415,11 @@ def _ended(
     return Outcome(
         status=status,
         reward=ledger.terminal,
-        ledger=msgspec.structs.replace(ledger, process=episode.process),
+        ledger=msgspec.structs.replace(
+            ledger,
+            process=episode.process,
+            process_source=episode.process_reward and episode.process_reward.source,
+        ),
         ended_by=ended_by,
         steps=episode.steps,
         violations=list(violations),

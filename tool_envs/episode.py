@@ -6,6 +6,7 @@ import msgspec
 
 from tool_envs.database import Database, Snapshot
 from tool_envs.messages import Json, Message
+from tool_envs.process import ProcessReward
 from tool_envs.reward import Outcome
 from tool_envs.simulators import UserSimulator
 from tool_envs.task import Task
@@ -38,6 +39,7 @@ class Episode(msgspec.Struct, kw_only=True):
         said: All that the agent said to the user, in order.
         steps: Actions taken.
         process: Sum of the process rewards; None when they were not asked for.
+        process_reward: What gives them.
         ended_by: `user` or `agent` once one of them ended it.
         outcome: How it ended, once it did.
     """
@@ -51,6 +53,7 @@ class Episode(msgspec.Struct, kw_only=True):
     said: list[str] = []
     steps: int = 0
     process: float | None = None
+    process_reward: ProcessReward | None = None
     ended_by: str = ""
     outcome: Outcome | None = None
 

@@ -8,20 +8,64 @@ Status = Literal["completed", "truncated", "infrastructure"]
 """How an episode ended: by the user or an end tool; at the step limit; by a failure outside of it."""
 
 
-class Ledger(msgspec.Struct, frozen=True):
-    """The three bins of reward, never summed, and the components that the terminal one is made of.
+class ProcessSource(msgspec.Struct, frozen=True):
+    """What gave the process rewards.
 
     Attributes:
-        terminal: 0.0 or 1.0 from rules, the only bin that is the Gymnasium reward; None: not graded.
+        name: `sub_goals`, those of the domain, or a user's function as `module:function`.
+        digest: Sha256 of the source of the function's module; None for the domain's own sub-goals, which the
+            digest of the grader covers.
+    """
+
+    name: str
+    digest: str | None
+
+
+class RubricSource(msgspec.Struct, frozen=True):
+    """What gave a score by a rubric, which means something only beside the others of its group.
+
+    Attributes:
+        rubric: Name of the rubric.
+        version: Its version.
+        digest: Sha256 of its canonical JSON.
+        judge: Who compared.
+        judge_version: The version of the judge.
+        group: Digests of the episodes that were compared, this one among them, sorted.
+        agreement: Share of the pairs judged in both orders where the orders agree, 0.0 to 1.0; None: none
+            was judged in both.
+    """
+
+    rubric: str
+    version: str
+    digest: str
+    judge: str
+    judge_version: str
+    group: tuple[str, ...]
+    agreement: float | None
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """The bins of reward, never summed, and the components that the terminal one is made of.
+
+    Attributes:
+        terminal: 0.0 or 1.0 from rules, the only bin that is the Gymnasium reward; None: not graded, and so
+            outside of every rate, also where the episode was completed.
         process: Sum of per-step rewards; None: not asked for.
-        rubric: A judge's score; None: not asked for.
+        rubric: A judge's score; None: not asked for, or asked for without a score: see its source.
         components: Each condition of the terminal reward by name: 1.0 met, 0.0 not met.
+        format: The share of the policy's messages in the demanded form; None: not asked for. It joins the
+            terminal reward through a named formula only: see `tool_envs.credit.combine`.
+        process_source: What gave `process`; None: it was not asked for.
+        rubric_source: What gave `rubric`, or failed to; None: it was not asked for.
     """
 
     terminal: float | None
     process: float | None = None
     rubric: float | None = None
     components: dict[str, float] = {}
+    format: float | None = None
+    process_source: ProcessSource | None = None
+    rubric_source: RubricSource | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -44,6 +88,12 @@ class Outcome(msgspec.Struct, frozen=True):
     steps: int
     violations: list[dict[str, str | int]] = []
     not_understood: int = 0
+
+
+def unjudged(outcome: Outcome) -> Outcome:
+    """The outcome as the environment gave it, without what was said of the episode later."""
+    ledger = msgspec.structs.replace(outcome.ledger, rubric=None, rubric_source=None, format=None)
+    return msgspec.structs.replace(outcome, ledger=ledger)
 
 
 class Verdict(msgspec.Struct, frozen=True):

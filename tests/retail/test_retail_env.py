@@ -123,7 +123,7 @@ def test_another_language_earns_nothing_where_the_customer_wants_english():
 
 
 def test_process_rewards_are_apart_and_add_up():
-    env = make(process=True)
+    env = make(process="sub_goals")
     for index in range(10):
         env.reset(seed=0, options={"task_index": index})
         steps = []

@@ -1,4 +1,4 @@
-"""The record 2.0.0: its laws, the agreement of types and schema, and upgrades of what 1.0.0 wrote."""
+"""The record 3.0.0: its laws, the agreement of types and schema, and upgrades of what older ones wrote."""
 
 import copy
 import json
@@ -11,11 +11,11 @@ import pytest
 import toy_domain
 from hypothesis import given
 from hypothesis import strategies as st
-from trajectory_records import RECORDS_1, assistant, base, finish, observation, records
+from trajectory_records import RECORDS_1, RECORDS_2, assistant, base, finish, observation, records
 
 from tool_envs.agents import TRIVIAL, load_agent
 from tool_envs.environments import make_env
-from tool_envs.errors import DataFileError, InfrastructureError, UsageError
+from tool_envs.errors import DataFileError, InfrastructureError, ReplayMismatchError, UsageError
 from tool_envs.evaluation import evaluate
 from tool_envs.schema.files import shipped_files
 from tool_envs.trajectory import Trajectory, record_episode, replay
@@ -23,9 +23,10 @@ from tool_envs.trajectory.capture import SCRIPTED, PolicySetting, Turn
 from tool_envs.trajectory.record import Override, PolicyRun, PolicyVersion, Sampling, Tokens
 from tool_envs.trajectory.tokens import NOT_SAMPLED, prove_sampled, to_tokens
 
-FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
-FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
+FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
 FORM_1 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/1.0.0"))
+FORM_2 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
 DESK, SAMPLE = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
 
 
@@ -260,12 +261,132 @@ def test_what_is_not_counted_was_written_and_what_is_empty_was_not():
     assert trajectory.head_version == trajectory.tail_version == PolicyVersion(version="v5", number=5)
 
 
+SUB_GOALS = {"name": "sub_goals", "digest": None}
+JUDGED = {
+    "rubric": "letter",
+    "version": "1.0.0",
+    "digest": "a" * 64,
+    "judge": "critic",
+    "judge_version": "3",
+    "group": ["b" * 64, "c" * 64],
+    "agreement": 0.75,
+}
+DROPPED = {
+    "keep": False,
+    "reasons": ["No call of `cancel_order` succeeded."],
+    "rubric_digest": "d" * 64,
+    "judge": "checklist",
+    "judge_version": "1.0.0",
+}
+
+
+def judged(ledger=None, verdict=None, **outcome):
+    """A record with more in its ledger, a verdict, or another outcome."""
+    value = sampled_record()
+    value["outcome"]["ledger"] |= ledger or {}
+    value["outcome"] |= outcome
+    return {**value, "filter_verdict": verdict}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        judged({"process": 0.5, "process_source": SUB_GOALS}),
+        judged({"process": -1.5, "process_source": {"name": "m:f", "digest": "e" * 64}}),
+        judged({"rubric": 0.25, "rubric_source": JUDGED}),
+        judged({"rubric": None, "rubric_source": {**JUDGED, "agreement": None}}),
+        judged({"format": 0.5}),
+        judged(verdict=DROPPED),
+        judged(verdict={**DROPPED, "keep": True, "reasons": []}),
+        judged({"terminal": None}, reward=None),
+        judged({"terminal": None, "rubric": 0.25, "rubric_source": JUDGED}, reward=None),
+    ],
+)
+def test_bins_come_with_what_gave_them_and_a_completed_episode_may_be_ungraded(value):
+    trajectory = Trajectory.from_json(value)
+
+    assert trajectory.to_json() == value
+    FORM.validate(value)
+
+
+FAILED_OUTCOME = {"status": "infrastructure", "reward": None}
+
+
+def failed(ledger):
+    """A record whose infrastructure failed, with more in its ledger."""
+    value = judged({"terminal": None, **ledger}, **FAILED_OUTCOME)
+    for message in value["messages"]:
+        message["trainable"] = False
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (judged({"process": 0.5}), "outcome/ledger/process_source"),
+        (judged({"process_source": SUB_GOALS}), "outcome/ledger/process_source"),
+        (judged({"rubric": 0.25}), "outcome/ledger/rubric_source"),
+        (failed({"rubric": 0.25, "rubric_source": JUDGED}), "outcome/ledger/rubric"),
+        (failed({"rubric_source": JUDGED}), "outcome/ledger/rubric_source"),
+        (failed({"format": 1.0}), "outcome/ledger/format"),
+        (judged(verdict={**DROPPED, "reasons": []}), "filter_verdict/reasons"),
+    ],
+)
+def test_a_bin_without_its_source_and_a_verdict_without_a_reason_are_refused(value, problem):
+    assert refusal(value) == "law"
+
+    with pytest.raises(DataFileError, match=problem):
+        Trajectory.from_json(value)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "verdict"),
+    [
+        ({"format": 1.5}, None),
+        ({"rubric": 0.25, "rubric_source": {**JUDGED, "agreement": -0.1}}, None),
+        ({"rubric": 0.25, "rubric_source": {**JUDGED, "group": []}}, None),
+        ({"rubric": 0.25, "rubric_source": {**JUDGED, "digest": "short"}}, None),
+        ({"process": 0.5, "process_source": {"name": "", "digest": None}}, None),
+        ({"bonus": 1.0}, None),
+        ({}, {**DROPPED, "rubric_digest": None}),
+        ({}, {**DROPPED, "score": 1.0}),
+    ],
+)
+def test_what_the_form_of_a_ledger_or_verdict_does_not_allow_is_refused(ledger, verdict):
+    assert not FORM.is_valid(judged(ledger, verdict))
+
+    with pytest.raises(DataFileError, match=r"outcome/ledger|filter_verdict"):
+        Trajectory.from_json(judged(ledger, verdict))
+
+
+def test_replay_leaves_judges_out():
+    value = record_episode(played(), "model", "v1", 1).to_json()
+    value["outcome"]["ledger"] |= {"rubric": 0.25, "rubric_source": JUDGED, "format": 0.0}
+    trajectory = Trajectory.from_json(value)
+
+    replay(trajectory)
+
+    value["outcome"]["ledger"]["components"] = {"other": 1.0}
+    with pytest.raises(ReplayMismatchError, match=r"outcome\.ledger\.components"):
+        replay(Trajectory.from_json(value))
+
+
 # --- Older formats
+
+
+def as_2(value):
+    """A record as 2.0.0 would have written it."""
+    value = copy.deepcopy(value)
+    if value["env"]["kwargs"].get("process") == "sub_goals":
+        value["env"]["kwargs"]["process"] = True
+    for name in ("format", "process_source", "rubric_source"):
+        del value["outcome"]["ledger"][name]
+    return {**value, "format_version": "2.0.0"}
 
 
 def as_1(value):
     """A record as 1.0.0 would have written it."""
-    value = copy.deepcopy(value)
+    value = as_2(value)
     for name in ("policy_versions", "reference_policy", "sampling", "tokenizer", "chat_template"):
         del value[name]
     for message in value["messages"]:
@@ -290,6 +411,8 @@ def test_an_upgraded_record_of_a_scripted_agent_is_what_is_written_today(name, e
         value = as_1(trajectory.to_json())
         FORM_1.validate(value)
         assert Trajectory.from_json(value) == trajectory
+        FORM_2.validate(as_2(trajectory.to_json()))
+        assert Trajectory.from_json(as_2(trajectory.to_json())) == trajectory
 
 
 def test_what_1_0_0_wrote_is_read_and_nothing_is_lost():
@@ -305,6 +428,31 @@ def test_what_1_0_0_wrote_is_read_and_nothing_is_lost():
         FORM.validate(upgraded)
         assert as_1(upgraded) == value
         assert upgraded["policy_versions"] == [{"version": value["agent"]["version"], "number": 0}]
+
+
+def test_what_2_0_0_wrote_is_read_and_replayed():
+    values = [json.loads(line) for line in RECORDS_2.read_text().splitlines()]
+    kwargs = [value["env"]["kwargs"].get("process") for value in values]
+    assert kwargs == [None, None, None, True, False]
+
+    for value, named in zip(values, [None, None, None, "sub_goals", None], strict=True):
+        trajectory = Trajectory.from_json(value)
+        upgraded = trajectory.to_json()
+        FORM.validate(upgraded)
+        assert upgraded["env"]["kwargs"].get("process") == named
+        ledger = upgraded["outcome"]["ledger"]
+        assert ledger["process_source"] == (named and {"name": "sub_goals", "digest": None})
+        assert {**as_2(upgraded), "env": value["env"]} == value
+        replay(trajectory)
+
+
+def test_an_older_score_that_nobody_is_known_to_have_given_is_refused():
+    value = json.loads(RECORDS_2.read_text().splitlines()[0])
+    value["outcome"]["ledger"]["rubric"] = 0.5
+    FORM_2.validate(value)
+
+    with pytest.raises(DataFileError, match="outcome/ledger/rubric_source"):
+        Trajectory.from_json(value)
 
 
 def test_an_older_record_that_goes_back_to_an_earlier_version_is_refused():
@@ -352,9 +500,9 @@ def test_an_older_digest_with_a_line_break_is_refused():
         Trajectory.from_json(value)
 
 
-@pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "3.0.0", None, 2, ["1.0.0"], {}])
+@pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "4.0.0", None, 2, ["1.0.0"], {}])
 def test_an_unknown_version_is_refused(version):
-    known = re.escape("expected format_version '1.0.0' or '2.0.0', not ")
+    known = re.escape("expected format_version '1.0.0' or '2.0.0' or '3.0.0', not ")
 
     with pytest.raises(DataFileError, match=known):
         Trajectory.from_json({**base(), "format_version": version})

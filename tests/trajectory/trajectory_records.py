@@ -12,6 +12,8 @@ from tool_envs.trajectory import Trajectory
 
 RECORDS_1 = Path(__file__).parent / "records-1.0.0.jsonl"
 """Records that 1.0.0 wrote: two that were completed, one cut by its limit, one failed by infrastructure."""
+RECORDS_2 = Path(__file__).parent / "records-2.0.0.jsonl"
+"""Records that 2.0.0 wrote: two that were completed, one failed, and two whose `process` was a bool."""
 
 END = 256
 SPECIAL = {"<|user|>": 257, "<|tool|>": 258, "<|assistant|>": 259, "<|end|>": END}

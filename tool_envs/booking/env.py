@@ -65,7 +65,7 @@ class BookingEnv(ServiceEnv):
         pool_size: int | None = None,
         max_steps: int = 60,
         parallel_calls: Literal["run", "refuse"] = "run",
-        process: bool = False,
+        process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         super().__init__(

@@ -68,7 +68,7 @@ class RetailEnv(ServiceEnv):
         family: str | None = None,
         max_steps: int = 50,
         parallel_calls: Literal["run", "refuse"] = "run",
-        process: bool = False,
+        process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size, family)

@@ -15,7 +15,7 @@ from tool_envs.reward import Outcome
 from tool_envs.schema.forms import form_problem
 from tool_envs.trajectory.upgrades import STEPS
 
-FORMAT_VERSION: Final = "2.0.0"
+FORMAT_VERSION: Final = "3.0.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
 
 Author = Literal["policy", "human", "imported"]
@@ -217,6 +217,31 @@ class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
 RecordedMessage = UserMessage | ToolMessage | AssistantMessage
 
 
+class FilterVerdict(_Part, frozen=True, kw_only=True):
+    """Whether a trajectory is kept for fine-tuning. It is not a reward, and moves none.
+
+    Attributes:
+        keep: Whether it is kept.
+        reasons: Why, in sentences; at least one where it is dropped.
+        rubric_digest: Sha256 of the canonical JSON of the rubric, one of the kind `filter`.
+        judge: Who judged.
+        judge_version: The version of the judge.
+
+    Raises:
+        UsageError: It drops a trajectory and does not say why.
+    """
+
+    keep: bool
+    reasons: tuple[Name, ...]
+    rubric_digest: Sha256
+    judge: Name
+    judge_version: Name
+
+    def __post_init__(self) -> None:
+        if not (self.keep or self.reasons):
+            raise UsageError("a verdict that drops a trajectory says why: `reasons` is empty")
+
+
 class Trajectory(_Part, frozen=True, kw_only=True):
     """One episode: what was seen, said and done, how it ended, and the versions of all that could move it.
 
@@ -246,14 +271,15 @@ class Trajectory(_Part, frozen=True, kw_only=True):
         chat_template: Sha256 of the chat template; None where there are no tokens.
         messages: The conversation.
         outcome: How it ended.
-        filter_verdict: What a filter for fine-tuning said, which is not a reward; None: none was asked.
+        filter_verdict: What a filter for fine-tuning said, which is not a reward; None: none was asked, or it
+            failed.
         costs: US dollars paid for the models of `agent` and `user`.
 
     Raises:
         UsageError: The fields contradict each other; says how.
     """
 
-    format_version: Literal["2.0.0"]
+    format_version: Literal["3.0.0"]
     env: EnvRef
     schema: SchemaRef
     task: TaskRef
@@ -271,7 +297,7 @@ class Trajectory(_Part, frozen=True, kw_only=True):
     chat_template: Sha256 | None
     messages: tuple[RecordedMessage, ...]
     outcome: Outcome
-    filter_verdict: None
+    filter_verdict: FilterVerdict | None
     costs: dict[str, Annotated[float, Meta(ge=0)]]
 
     def __post_init__(self) -> None:
@@ -419,17 +445,25 @@ def _setting_problems(record: Trajectory) -> Iterator[str]:
 
 
 def _failure_problems(record: Trajectory) -> Iterator[str]:
-    outcome = record.outcome
+    outcome, ledger = record.outcome, record.outcome.ledger
     if outcome.status != "infrastructure":
         return
-    if outcome.reward is not None or outcome.ledger.terminal is not None:
+    if (outcome.reward, ledger.terminal, ledger.format, ledger.rubric_source) != (None,) * 4:
         yield "outcome: the infrastructure failed, so there is no reward"
     for index, message in enumerate(record.messages):
         if message.trainable:
             yield f"message {index}: the infrastructure failed, so nothing is trainable"
 
 
-_LAWS = (_version_problems, _order_problems, _setting_problems, _failure_problems)
+def _source_problems(record: Trajectory) -> Iterator[str]:
+    ledger = record.outcome.ledger
+    if (ledger.process is None) != (ledger.process_source is None):
+        yield "outcome/ledger: process rewards and their source come together"
+    if ledger.rubric is not None and ledger.rubric_source is None:
+        yield "outcome/ledger: a score by a rubric comes with its source"
+
+
+_LAWS = (_version_problems, _order_problems, _setting_problems, _failure_problems, _source_problems)
 
 
 def versions_of(messages: Iterable[RecordedMessage]) -> tuple[str, ...]:

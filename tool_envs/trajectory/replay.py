@@ -11,6 +11,7 @@ from tool_envs.env import ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import ReplayMismatchError
 from tool_envs.messages import Json
+from tool_envs.reward import unjudged
 from tool_envs.trajectory.capture import describe_setting, record_message
 from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, Trajectory
 
@@ -96,12 +97,13 @@ def _compare_end(trajectory: Trajectory, env: ToolEnv, compared: int) -> None:
 
 
 def compare_outcomes(trajectory: Trajectory, env: ToolEnv) -> None:
-    """Hold how an episode ended to how its record says it did.
+    """Hold how an episode ended to how its record says it did; judges, who came later, are left out.
 
     Raises:
         ReplayMismatchError: It ended in another way; names the first difference.
     """
-    _compare_fields("outcome", msgspec.to_builtins(trajectory.outcome), msgspec.to_builtins(env.outcome))
+    recorded = unjudged(trajectory.outcome)
+    _compare_fields("outcome", msgspec.to_builtins(recorded), msgspec.to_builtins(env.outcome))
 
 
 def _comparable(message: RecordedMessage) -> dict[str, Json]:

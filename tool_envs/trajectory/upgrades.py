@@ -33,7 +33,31 @@ def _with_author(message: dict[str, Json]) -> dict[str, Json]:
     return {**message, "author": "policy", "override": None, "tokens": None}
 
 
+def from_2_to_3(record: dict[str, Json]) -> dict[str, Json]:
+    """A record 2.0.0 as 3.0.0, which adds what gave the rewards of each bin.
+
+    In 2.0.0 process rewards were those of the domain's sub-goals, which the environment's argument `process`
+    turned on: True is "sub_goals" now, and False is None. Nothing of it gave a score by a rubric, or said who
+    gave one: a record that holds one all the same is refused, for its source is not known.
+    """
+    ledger = record["outcome"]["ledger"]
+    sub_goals = None if ledger["process"] is None else {"name": "sub_goals", "digest": None}
+    sources = {"format": None, "process_source": sub_goals, "rubric_source": None}
+    return {
+        **record,
+        "format_version": "3.0.0",
+        "env": {**record["env"], "kwargs": _with_named_process(record["env"]["kwargs"])},
+        "outcome": {**record["outcome"], "ledger": {**ledger, **sources}},
+    }
+
+
+def _with_named_process(kwargs: dict[str, Json]) -> dict[str, Json]:
+    if not isinstance(kwargs.get("process"), bool):
+        return kwargs
+    return {**kwargs, "process": "sub_goals" if kwargs["process"] else None}
+
+
 Step = tuple[str, Callable[[dict[str, Json]], dict[str, Json]]]
 
-STEPS: dict[str, Step] = {"1.0.0": ("2.0.0", from_1_to_2)}
+STEPS: dict[str, Step] = {"1.0.0": ("2.0.0", from_1_to_2), "2.0.0": ("3.0.0", from_2_to_3)}
 """By format version: the next version, and the function that makes a valid record one of that version."""
