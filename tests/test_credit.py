@@ -8,6 +8,7 @@ import gymnasium
 import msgspec
 import pytest
 import toy_domain
+from credit_records import base_record, changed, play_and_record, rewarded, scored
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ from tool_envs.errors import (
     UsageError,
 )
 from tool_envs.randomness import draw_below, splitmix64
-from tool_envs.trajectory import record_episode
+from tool_envs.reward import ProcessSource
 from tool_envs.trajectory.record import AssistantMessage, PolicyRun, PolicyVersion
 
 DESK, TAU = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
@@ -81,40 +82,6 @@ def test_a_discount_out_of_range_is_refused(discount):
 
 
 # --- Groups
-
-
-def play_and_record(env, agent, seed=1, key=0, **options):
-    """The record of an agent's episode."""
-    observation, _ = env.reset(seed=seed, options=options)
-    play(env, agent, observation, key)
-    return record_episode(env, agent.name, agent.version, seed)
-
-
-@functools.cache
-def base_record():
-    return play_and_record(make_env(DESK, {}), load_agent("gold"), task_index=0)
-
-
-def rewarded(reward, **ledger):
-    """A record with this reward; None: its infrastructure failed."""
-    outcome = base_record().outcome
-    status = "infrastructure" if reward is None else "completed"
-    ledger = msgspec.structs.replace(outcome.ledger, terminal=reward, **ledger)
-    outcome = msgspec.structs.replace(outcome, status=status, reward=reward, ledger=ledger)
-    return changed(outcome=outcome, messages=base_record().messages if reward is not None else untrainable())
-
-
-def untrainable():
-    """The messages of the record, none of which may be trained on."""
-    return tuple(msgspec.structs.replace(message, trainable=False) for message in base_record().messages)
-
-
-def changed(part=None, **fields):
-    """A record of which something is different: fields of one of its parts, or its own."""
-    record = base_record()
-    if part:
-        fields = {part: msgspec.structs.replace(getattr(record, part), **fields)}
-    return msgspec.structs.replace(record, **fields)
 
 
 def advantages(rewards, **options):
@@ -184,9 +151,13 @@ def test_a_group_may_be_empty_or_have_failed_altogether():
 
 
 def test_what_was_reached_before_a_failure_is_no_reward():
-    group = [rewarded(1.0, process=0.5), rewarded(None, process=0.25), rewarded(0.0, process=0.0)]
+    source = ProcessSource("sub_goals", None)
+    group = [
+        rewarded(reward, process=process, process_source=source)
+        for reward, process in [(1.0, 0.5), (None, 0.25), (0.0, 0.0)]
+    ]
 
-    first, failed, last = group_advantages(group, reward_bin="process")
+    first, failed, last = group_advantages(group, reward="process")
 
     assert failed is None
     assert first.value == pytest.approx(-last.value)
@@ -209,12 +180,12 @@ def test_a_truncated_episode_counts_with_the_reward_that_it_was_given():
         ("task.digest", changed("task", digest="f00")),
         ("simulator.digest", changed("simulator", digest="f00")),
         ("data.base_digest", changed("data", base_digest="f00")),
-        ("reward source", changed(grader_digest="f00")),
+        ("grader_digest", changed(grader_digest="f00")),
     ],
 )
 def test_a_group_that_mixes_is_refused_by_name_and_values(field, other):
     part, _, name = field.rpartition(".")
-    ours = getattr(getattr(base_record(), part), name) if part else base_record().grader_digest
+    ours = getattr(getattr(base_record(), part), name) if part else getattr(base_record(), name)
 
     with pytest.raises(UsageError, match=f"one {field}, but trajectory 0 has '{ours}' .* 2 has 'f00'"):
         group_advantages([base_record(), rewarded(0.0), other])
@@ -264,9 +235,7 @@ def test_an_advantage_says_what_it_was_taken_from():
     record = changed(grader_digest="abc")
 
     (found,) = group_advantages([record])
-    (named,) = group_advantages(
-        [rewarded(1.0, rubric=0.3)], reward_bin="rubric", source=lambda _: "judge-2", group="batch 4"
-    )
+    (named,) = group_advantages([scored(0.3)], reward="rubric", group="batch 4")
 
     assert msgspec.to_builtins(found) == {
         "value": 0.0,
@@ -279,20 +248,55 @@ def test_an_advantage_says_what_it_was_taken_from():
         "policy_versions": (record.agent.version,),
         "reference_version": None,
     }
-    assert (named.group, named.reward_bin, named.reward_source) == ("batch 4", "rubric", "judge-2")
+    judged = f"letter@1.0.0 ({'d' * 64}), judged by critic@3"
+    assert (named.group, named.reward_bin, named.reward_source) == ("batch 4", "rubric", judged)
 
 
-def test_a_source_given_by_the_caller_is_held_to_the_same_rule():
-    judges = iter(["judge-1", "judge-2"])
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ({"judge_version": "4"}, "reward source, .*critic@3.*critic@4"),
+        ({"judge": "self"}, "reward source, .*critic@3.*self@3"),
+        ({"digest": "e" * 64}, "reward source"),
+        ({"group": ("a" * 64,)}, r"outcome\.ledger\.rubric_source\.group"),
+    ],
+)
+def test_scores_of_other_judges_or_comparisons_are_not_mixed(source, named):
+    group_advantages([scored(0.5), scored(-0.5)], reward="rubric")
 
-    with pytest.raises(UsageError, match=r"one reward source, .* 'judge-1' .* 'judge-2'"):
-        group_advantages([base_record()] * 2, reward_bin="rubric", source=lambda _: next(judges))
+    with pytest.raises(UsageError, match=f"one {named}"):
+        group_advantages([scored(0.5), scored(-0.5, **source)], reward="rubric")
+
+
+def test_a_judge_that_gave_no_score_gives_no_advantage_and_a_failure_was_not_judged():
+    first, unscored, failed, last = group_advantages(
+        [scored(0.5), scored(None), rewarded(None), scored(-0.5)], reward="rubric"
+    )
+
+    assert unscored is failed is None
+    assert first.value == -last.value > 0.0
+
+
+def ungraded():
+    """A completed record of a task that no rule grades."""
+    outcome = rewarded(0.0).outcome
+    ledger = msgspec.structs.replace(outcome.ledger, terminal=None)
+    return changed(outcome=msgspec.structs.replace(outcome, reward=None, ledger=ledger))
+
+
+@given(groups, st.integers(0, 3))
+def test_what_no_rule_grades_has_no_advantage_and_moves_no_other(rewards, size):
+    group = [rewarded(reward) for reward in rewards]
+
+    found = group_advantages([*[ungraded()] * size, *group])
+
+    assert found[:size] == (None,) * size
+    assert found[size:] == group_advantages(group)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"reward_bin": "rubric"}, "does not name who judged"),
         ({"epsilon": -1.0}, "at least 0.0"),
         ({"epsilon": math.nan}, "at least 0.0"),
     ],
@@ -304,7 +308,7 @@ def test_wrong_arguments_of_a_group_are_refused(options, message):
 
 def test_unknown_bins_and_rewards_that_are_no_numbers_are_refused():
     with pytest.raises(UnknownNameError, match="Did you mean: `terminal`"):
-        group_advantages([base_record()], reward_bin="terminus")
+        group_advantages([base_record()], reward="terminus")
     with pytest.raises(UsageError, match="finite number, not nan"):
         advantages([math.nan, 1.0])
 

@@ -4,8 +4,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-RewardBin: TypeAlias = Literal["terminal", "process", "rubric"]
-"""A bin of `tool_envs.reward.Ledger`."""
+from tool_envs.credit.combine import Bin
+
+RewardBin: TypeAlias = Bin | Literal["combined"]
+"""A bin of `tool_envs.reward.Ledger`, or several of them, combined."""
 
 GROUP_NORMALISED, MONTE_CARLO = "group_normalised", "monte_carlo"
 """The methods: see `group_advantages` and `step_values`."""
@@ -21,8 +23,9 @@ class Advantage(msgspec.Struct, frozen=True, kw_only=True):
             completions gave the values.
         group: Name of the group that it belongs to.
         step: The action that it belongs to, counted from 0; None: all of the trajectory.
-        reward_bin: The bin of the ledger that the reward comes from.
-        reward_source: What gave the reward: for `terminal` and `process` the digest of the grader.
+        reward_bin: The bin of the ledger that the reward comes from; `combined`: more than one.
+        reward_source: What gave the reward: for `terminal` the digest of the grader, for others the name and
+            version or digest of what did; for `combined` the formula, and the source of each bin in it.
         policy_versions: The versions of the policy that wrote the trajectory or the step, each once, in the
             order in which they began to.
         reference_version: The version of the policy that KL is taken against; None: no KL.
