@@ -17,7 +17,8 @@ DESK = toy_domain.ENV_ID
 
 def rollout(*actions, task_index=0, version="v1", **kwargs):
     """The record of an episode of these actions, cut by the step limit if they do not end it."""
-    env = make_env(DESK, {"max_steps": len(actions), **kwargs})
+    steps = sum(len(action) if isinstance(action, list) else 1 for action in actions)
+    env = make_env(DESK, {"max_steps": steps, **kwargs})
     env.reset(seed=1, options={"task_index": task_index})
     try:
         for action in actions:
@@ -37,6 +38,15 @@ def numbered(number):
 def failed():
     """A rollout whose infrastructure failed."""
     return rollout("Hello?", user="dead_line")
+
+
+def failing(trajectory):
+    """The same as if its infrastructure had failed at the end."""
+    outcome = trajectory.outcome
+    ledger = msgspec.structs.replace(outcome.ledger, terminal=None)
+    outcome = msgspec.structs.replace(outcome, status="infrastructure", reward=None, ledger=ledger)
+    messages = tuple(msgspec.structs.replace(each, trainable=False) for each in trajectory.messages)
+    return msgspec.structs.replace(trajectory, outcome=outcome, messages=messages)
 
 
 def number_of(trajectory):

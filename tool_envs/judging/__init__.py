@@ -4,6 +4,7 @@ What a judge says is never the Gymnasium reward. A rubric of the kind `reward` g
 bin of the ledger; one of the kind `filter` gives a verdict, which is no reward at all.
 """
 
+from tool_envs.judging.checklist import meets
 from tool_envs.judging.critic import Critic, Example, HashedWordsCritic, accuracy, examples_of
 from tool_envs.judging.judges import (
     ChatJudge,
@@ -16,27 +17,44 @@ from tool_envs.judging.judges import (
 )
 from tool_envs.judging.pairwise import Scores, episode_digest, score_rollouts, with_rubric
 from tool_envs.judging.rubric import Checkpoint, Item, Rubric, read_rubric, shipped_rubric
+from tool_envs.judging.sft_filter import (
+    ChatFilterJudge,
+    ChecklistJudge,
+    FilterJudge,
+    Review,
+    filter_trajectories,
+    verdict_of,
+    with_verdict,
+)
 
 __all__ = [
+    "ChatFilterJudge",
     "ChatJudge",
     "ChatModel",
+    "ChecklistJudge",
     "Checkpoint",
     "Critic",
     "Example",
+    "FilterJudge",
     "FunctionJudge",
     "HashedWordsCritic",
     "Item",
     "Judge",
     "PolicyJudge",
     "Preference",
+    "Review",
     "Rubric",
     "Scores",
     "accuracy",
     "episode_digest",
     "examples_of",
+    "filter_trajectories",
     "find_judge",
+    "meets",
     "read_rubric",
     "score_rollouts",
     "shipped_rubric",
+    "verdict_of",
     "with_rubric",
+    "with_verdict",
 ]
