@@ -1,6 +1,5 @@
 """Critics: what they learn from the rewards of real rollouts, and how they fall behind a moving policy."""
 
-import functools
 import itertools
 import subprocess
 import sys
@@ -12,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollouts import failed, numbered, reward_of, rollout, run
 from rubrics import reward_rubric
+from store_agents import record_of
 
-from tool_envs.agents import Agent, load_agent, play
 from tool_envs.errors import UsageError
-from tool_envs.evaluation import make_env
 from tool_envs.judging import (
     Critic,
     HashedWordsCritic,
@@ -26,7 +24,6 @@ from tool_envs.judging import (
     with_rubric,
 )
 from tool_envs.judging.features import FEATURES, features_of
-from tool_envs.trajectory import record_episode
 
 RUBRIC = reward_of(reward_rubric())
 TRIVIAL = ("silent", "refuse", "transfer", "dump")
@@ -38,30 +35,9 @@ TALKER = "no_made_up_facts"
 # --- Rollouts of scripted agents in a real store
 
 
-@functools.cache
-def store():
-    return make_env("tool_envs/Retail-v0", {})
-
-
-@functools.cache
-def agent(name):
-    saboteurs = store().unwrapped.domain.saboteurs
-    if name not in saboteurs:
-        return load_agent(name)
-
-    def policy(env, _observation, _key):
-        while True:
-            yield saboteurs[name](env.episode)
-
-    return Agent(name, "1", policy)
-
-
-@functools.cache
 def served(name, task):
     """The record of an agent who serves a customer."""
-    observation, _ = store().reset(seed=task, options={"task_index": task})
-    play(store(), agent(name), observation, task)
-    return record_episode(store(), name, agent(name).version, task)
+    return record_of("tool_envs/Retail-v0", name, task)
 
 
 def examples(names, tasks):

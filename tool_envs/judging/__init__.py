@@ -6,6 +6,7 @@ bin of the ledger; one of the kind `filter` gives a verdict, which is no reward 
 
 from tool_envs.judging.checklist import meets
 from tool_envs.judging.critic import Critic, Example, HashedWordsCritic, accuracy, examples_of
+from tool_envs.judging.filter_store import Filtered, filter_store
 from tool_envs.judging.judges import (
     ChatJudge,
     ChatModel,
@@ -22,10 +23,12 @@ from tool_envs.judging.sft_filter import (
     ChecklistJudge,
     FilterJudge,
     Review,
+    RubricOf,
     filter_trajectories,
     verdict_of,
     with_verdict,
 )
+from tool_envs.judging.task_rubrics import TaskRubrics
 
 __all__ = [
     "ChatFilterJudge",
@@ -36,6 +39,7 @@ __all__ = [
     "Critic",
     "Example",
     "FilterJudge",
+    "Filtered",
     "FunctionJudge",
     "HashedWordsCritic",
     "Item",
@@ -44,10 +48,13 @@ __all__ = [
     "Preference",
     "Review",
     "Rubric",
+    "RubricOf",
     "Scores",
+    "TaskRubrics",
     "accuracy",
     "episode_digest",
     "examples_of",
+    "filter_store",
     "filter_trajectories",
     "find_judge",
     "meets",
