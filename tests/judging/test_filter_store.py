@@ -140,7 +140,7 @@ def test_the_source_stays_as_it_was(tmp_path):
 
 def test_a_judge_that_fails_leaves_records_without_a_verdict(tmp_path):
     class Down(Stopping):
-        async def review(self, trajectory, _rubric):
+        async def review(self, _trajectory, _rubric):
             raise InfrastructureError("The judge is down.")
 
     write(tmp_path / "x", RECORDS)
@@ -161,7 +161,7 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
     for source in ("others", "fewer"):
         with pytest.raises(UsageError, match="holds another run: its record"):
             filtered(tmp_path / source, tmp_path / "y", Stopping())
-    with pytest.raises(UsageError, match="was judged by stopping 1 under .* not by checklist"):
+    with pytest.raises(UsageError, match=r"was judged by stopping 1 under .* not by checklist"):
         filtered(tmp_path / "x", tmp_path / "y", ChecklistJudge())
     other = Rubric.from_json(filter_rubric(), "filter")
     with pytest.raises(UsageError, match="was judged by"):
@@ -235,4 +235,4 @@ def test_a_missing_store_leaves_nothing_behind(tmp_path):
     with pytest.raises(DataFileError):
         filtered(tmp_path / "nowhere", tmp_path / "y", Stopping())
 
-    assert not (tmp_path / "y").exists() or lines(tmp_path / "y") == []
+    assert not (tmp_path / "y").exists()

@@ -128,7 +128,7 @@ _SOURCES: dict[str, Callable[[Trajectory], str]] = {
 def _compared(trajectory: Trajectory) -> str | None:
     """The episodes that a score by a rubric was made among: scores of others are not on its scale."""
     source = trajectory.outcome.ledger.rubric_source
-    return source and ", ".join(source.group)
+    return None if source is None else ", ".join(source.group)
 
 
 def _require_one_group(trajectories: Sequence[Trajectory], reward: str) -> None:

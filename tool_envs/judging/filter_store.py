@@ -118,8 +118,8 @@ class _Counts:
 
     def add(self, record: Trajectory) -> None:
         verdict = record.filter_verdict
-        self._verdicts[verdict and verdict.keep] += 1
-        self._reasons.update(verdict.reasons if verdict else ())
+        self._verdicts[None if verdict is None else verdict.keep] += 1
+        self._reasons.update(() if verdict is None else verdict.reasons)
 
     def sum(self) -> Filtered:
         reasons = dict(sorted(self._reasons.items(), key=lambda each: (-each[1], each[0])))

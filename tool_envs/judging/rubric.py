@@ -178,7 +178,7 @@ def shipped_rubric(name: str, version: str, kind: Kind) -> Rubric:
 
 
 def _problems(rubric: Rubric) -> Iterator[str]:
-    ids = [part.id for part in (*rubric.items, *rubric.checkpoints)]
+    ids = [item.id for item in rubric.items] + [point.id for point in rubric.checkpoints]
     for number, found in enumerate(ids):
         if found in ids[:number]:
             yield f"the id {found!r} stands in the rubric {rubric.name!r} twice"
