@@ -33,6 +33,7 @@ _CORE = _VALUES | {"numpy", "jsonschema", "jsonschema_rs"}
 FOREIGN = {0: _VALUES, 1: {"msgspec"}, 2: _CORE, 3: _CORE, 3.5: _CORE | {"numba"}, 4: _CORE}
 # Units, or files, with libraries of their own; None: any.
 MORE_FOREIGN = {
+    "chat.client": {"httpx"},
     "cli": {"typer", "rich"},
     "integrations": None,
     "rollout.ray": {"ray"},
