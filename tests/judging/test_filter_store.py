@@ -214,8 +214,16 @@ def test_the_command_takes_a_rubric_for_all(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["x", "--judge", "chekclist", "--out", "y"], "Did you mean: `checklist`?"),
+        (
+            ["x", "--judge", "chekclist", "--out", "y"],
+            "Did you mean: `checklist`? Known: checklist, openai:MODEL",
+        ),
         (["x", "--judge", "checklist", "--out", "y", "--rubric", "reward.json"], "a filter is no reward"),
+        (["x", "--judge", "openai:", "--out", "y"], "Unknown judge 'openai:'"),
+        (
+            ["x", "--judge", "openai:m", "--out", "y", "--base-url", "nowhere"],
+            "the URL of an OpenAI-compatible",
+        ),
         (["x", "--judge", "checklist", "--out", "y"], "no rubric of its own"),
         (["nowhere", "--judge", "checklist", "--out", "y"], "cannot be read"),
         (["x", "--judge", "checklist", "--out", "x"], "is the store that is read"),

@@ -4,19 +4,19 @@ What a judge says is never the Gymnasium reward. A rubric of the kind `reward` g
 bin of the ledger; one of the kind `filter` gives a verdict, which is no reward at all.
 """
 
+from tool_envs.judging.asking import ChatModel
 from tool_envs.judging.checklist import meets
 from tool_envs.judging.critic import Critic, Example, HashedWordsCritic, accuracy, examples_of
 from tool_envs.judging.filter_store import Filtered, filter_store
 from tool_envs.judging.judges import (
     ChatJudge,
-    ChatModel,
     FunctionJudge,
     Judge,
     PolicyJudge,
     Preference,
     find_judge,
 )
-from tool_envs.judging.pairwise import Scores, episode_digest, score_rollouts, with_rubric
+from tool_envs.judging.pairwise import CONCURRENCY, Scores, episode_digest, score_rollouts, with_rubric
 from tool_envs.judging.rubric import Checkpoint, Item, Rubric, read_rubric, shipped_rubric
 from tool_envs.judging.sft_filter import (
     ChatFilterJudge,
@@ -31,6 +31,7 @@ from tool_envs.judging.sft_filter import (
 from tool_envs.judging.task_rubrics import TaskRubrics
 
 __all__ = [
+    "CONCURRENCY",
     "ChatFilterJudge",
     "ChatJudge",
     "ChatModel",

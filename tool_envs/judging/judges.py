@@ -4,16 +4,15 @@ A judge that fails gives no preference, and what has no preference gives no scor
 """
 
 import inspect
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import msgspec
 
 from tool_envs.errors import UsageError
-from tool_envs.json_values import parse_json
+from tool_envs.judging.asking import PROMPT_VERSION, ChatAsking, asking, read_object, reply_format
 from tool_envs.judging.rubric import Rubric
-from tool_envs.judging.transcript import quote, transcript
+from tool_envs.judging.transcript import transcript
 from tool_envs.messages import Json
 from tool_envs.rollout.policy import Policy
 from tool_envs.trajectory.record import TaskRef, Trajectory
@@ -79,48 +78,13 @@ class FunctionJudge:
         return found
 
 
-class Reply(Protocol):
-    """What a chat model replied."""
-
-    @property
-    def text(self) -> str:
-        """What the message says."""
-
-
-class ChatModel(Protocol):
-    """A client of a chat model, such as `tool_envs.chat.ChatClient`."""
-
-    model: str
-
-    async def complete(
-        self, messages: Sequence[Mapping[str, Json]], *, response_format: Mapping[str, Json] | None = None
-    ) -> Reply:
-        """The model's reply to a conversation.
-
-        Raises:
-            InfrastructureError: There is none.
-        """
-
-
-class ChatJudge:
-    """A model behind an OpenAI-compatible endpoint as a judge.
-
-    Its version names the model, and this package's prompt by its version.
-
-    Args:
-        client: The client of the model.
-    """
-
-    name = "chat"
-
-    def __init__(self, client: ChatModel) -> None:
-        self.version = f"{client.model}, prompt {PROMPT_VERSION}"
-        self._client = client
+class ChatJudge(ChatAsking):
+    """A model behind an OpenAI-compatible endpoint as a judge."""
 
     async def compare(self, task: TaskRef, first: Trajectory, second: Trajectory, rubric: Rubric) -> Opinion:
         """What the model says; None for a reply that is not of the demanded form."""
-        reply = await ask(self._client, comparing_messages(task, first, second, rubric), PREFERENCE_FORMAT)
-        return read_preference(reply)
+        messages = comparing_messages(task, first, second, rubric)
+        return read_preference(await self.ask(messages, PREFERENCE_FORMAT))
 
 
 class PolicyJudge:
@@ -171,9 +135,6 @@ def find_judge(
 
 # --- What a model is asked, and what of its answer counts
 
-PROMPT_VERSION = "1.0.0"
-"""Goes up with any change of the prompts below."""
-
 _COMPARING = (
     "You compare two rollouts of one customer service task, `first` and `second`. The user's message is one "
     "JSON object: `rubric` says what to look at, and the rollouts are conversations of an agent with a "
@@ -197,31 +158,10 @@ def comparing_messages(
     return asking(_COMPARING, shown)
 
 
-def asking(instructions: str, shown: Json) -> list[dict[str, Json]]:
-    """A conversation that asks about data: instructions by the system, and the data quoted by the user."""
-    return [{"role": "system", "content": instructions}, {"role": "user", "content": quote(shown)}]
-
-
-def reply_format(name: str, properties: dict[str, Json]) -> dict[str, Json]:
-    """OpenAI's `response_format` for an object that has all of these members, and no other."""
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
-
-
 PREFERENCE_FORMAT = reply_format(
     "preference",
     {"reason": {"type": "string"}, "preference": {"type": "string", "enum": list(get_args(Preference))}},
 )
-
-
-async def ask(client: ChatModel, messages: list[dict[str, Json]], form: dict[str, Json]) -> str:
-    """The model's reply as text; raises what the client raises."""
-    return (await client.complete(messages, response_format=form)).text
 
 
 class _Preferred(msgspec.Struct, forbid_unknown_fields=True):
@@ -234,22 +174,6 @@ def read_preference(reply: str) -> Opinion:
     try:
         return msgspec.convert(read_object(reply), _Preferred).preference
     except msgspec.ValidationError:
-        return None
-
-
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
-
-
-def read_object(reply: str) -> Json:
-    """The JSON value that a reply is, behind its thought and in a code fence if it has them; None: it is not.
-
-    An object that only stands somewhere in a text is not looked for: it may be one that a rollout held.
-    """
-    text = reply.rpartition("</think>")[2].strip()
-    fenced = _FENCE.fullmatch(text)
-    try:
-        return parse_json(fenced[1] if fenced else text)
-    except (ValueError, RecursionError):
         return None
 
 

@@ -12,8 +12,8 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import msgspec
 
 from tool_envs.errors import InfrastructureError, UsageError
+from tool_envs.judging.asking import ChatAsking, asking, read_object, reply_format
 from tool_envs.judging.checklist import unmet
-from tool_envs.judging.judges import PROMPT_VERSION, ChatModel, ask, asking, read_object, reply_format
 from tool_envs.judging.pairwise import CONCURRENCY, gather
 from tool_envs.judging.rubric import Rubric
 from tool_envs.judging.transcript import transcript
@@ -64,25 +64,16 @@ class ChecklistJudge:
         return Review(tuple(unmet(trajectory, rubric)))
 
 
-class ChatFilterJudge:
+class ChatFilterJudge(ChatAsking):
     """A model behind an OpenAI-compatible endpoint, which reads the rubric.
 
     It names what is not met by number, and so nothing that it read gets into the record.
-
-    Args:
-        client: The client of the model.
     """
-
-    name = "chat"
-
-    def __init__(self, client: ChatModel) -> None:
-        self.version = f"{client.model}, prompt {PROMPT_VERSION}"
-        self._client = client
 
     async def review(self, trajectory: Trajectory, rubric: Rubric) -> Review | None:
         """What the model holds against it; None for a reply that is not of the demanded form."""
         demands = list(_demands(rubric))
-        reply = await ask(self._client, reviewing_messages(trajectory, rubric), REVIEW_FORMAT)
+        reply = await self.ask(reviewing_messages(trajectory, rubric), REVIEW_FORMAT)
         numbers = read_review(reply, len(demands))
         if numbers is None:
             return None
