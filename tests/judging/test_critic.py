@@ -13,14 +13,17 @@ from rollouts import failed, numbered, reward_of, rollout, run
 from rubrics import reward_rubric
 from store_agents import record_of
 
+from tool_envs.credit import group_advantages
 from tool_envs.errors import UsageError
 from tool_envs.judging import (
     Critic,
     HashedWordsCritic,
     Judge,
+    TaskRubrics,
     accuracy,
     examples_of,
     score_rollouts,
+    shipped_rubric,
     with_rubric,
 )
 from tool_envs.judging.features import FEATURES, features_of
@@ -224,3 +227,24 @@ def test_the_order_of_what_happened_is_in_the_features():
     found = [features_of(rollout(*order)) for order in itertools.permutations(steps)]
 
     assert not np.array_equal(*found)
+
+
+# --- From tasks that a rule grades to those that none does
+
+
+@pytest.mark.parametrize("task", range(4))
+def test_what_rules_taught_judges_letters_which_no_rule_grades(task):
+    """As in K2: rewards of tasks with a rule update the critic, whose scores are rewards of the others."""
+    critic = HashedWordsCritic()
+    critic.update(examples(TRIVIAL, LEARNED))
+    store = "tool_envs/Retail-v0"
+    letters = [record_of(store, name, task, family="letter") for name in ("refuse", "oracle", "silent")]
+    rubric = TaskRubrics().reward_of(letters[0], shipped_rubric("letter", "1.0.0", "reward"))
+
+    records = with_rubric(letters, run(score_rollouts(letters, rubric, critic)))
+
+    assert [record.outcome.reward for record in records] == [None] * 3
+    assert group_advantages(records) == (None,) * 3
+    refused, written, silent = group_advantages(records, reward="rubric")
+    assert written.value > max(refused.value, silent.value)
+    assert f"({rubric.digest}), judged by hashed_words@{critic.version}" in written.reward_source
