@@ -11,6 +11,7 @@ from tool_envs.cli.compare import attribute_change, compare
 from tool_envs.cli.demo import demo
 from tool_envs.cli.evaluate import evaluate_agent
 from tool_envs.cli.filter import filter_records
+from tool_envs.cli.export import export_store
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_records
@@ -49,6 +50,7 @@ app.command("replay")(replay_records)
 app.command("stats")(show_stats)
 app.command("validate")(validate_records)
 app.command("filter")(filter_records)
+app.command("export")(export_store)
 app.command("tasks")(list_tasks)
 app.command("audit")(audit_environment)
 app.command("demo")(demo)

@@ -1,13 +1,16 @@
 """What the commands show: tables on stdout, progress on stderr."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from tool_envs.evaluation.metrics import Interval
+
+_T = TypeVar("_T")
 
 Tick = Callable[[int | None], None]
 """Moves a progress bar on by one; takes how many there are in all, once that is known."""
@@ -33,6 +36,13 @@ def progress(what: str) -> Iterator[Tick]:
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda total: bar.update(task, total=total, advance=1)
+
+
+def ticked(values: Iterable[_T], tick: Tick) -> Iterator[_T]:
+    """The values, each moving a progress bar on by one."""
+    for value in values:
+        tick(None)
+        yield value
 
 
 def show_counts(counts: Mapping[str, int]) -> str:

@@ -1,14 +1,13 @@
 """`tool-envs stats`."""
 
 import json
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tool_envs.cli.screen import Tick, console, progress, show_counts, show_rate, table_of
-from tool_envs.trajectory import Trajectory, read_trajectories, summarize
+from tool_envs.cli.screen import console, progress, show_counts, show_rate, table_of, ticked
+from tool_envs.trajectory import read_trajectories, summarize
 
 
 def show_stats(
@@ -17,7 +16,7 @@ def show_stats(
 ) -> None:
     """Count what a store of records holds."""
     with progress(f"reading {path}") as tick:
-        summary = summarize(_ticked(read_trajectories(path), tick))
+        summary = summarize(ticked(read_trajectories(path), tick))
     if as_json:
         typer.echo(json.dumps(summary.to_json(), allow_nan=False))
         return
@@ -33,9 +32,3 @@ def show_stats(
     ):
         table.add_row(name, value)
     console().print(table)
-
-
-def _ticked(trajectories: Iterable[Trajectory], tick: Tick) -> Iterator[Trajectory]:
-    for trajectory in trajectories:
-        tick(None)
-        yield trajectory

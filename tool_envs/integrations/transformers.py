@@ -105,15 +105,19 @@ def load_tokenizer(
         DataFileError: The folder is missing, or holds no tokenizer.
         UsageError: It has no chat template, no end of sequence, or no places of its tokens.
     """
+    return TransformersTokenizer(read_tokenizer(folder), end=end, head=head, tools=tools)
+
+
+def read_tokenizer(folder: str | Path) -> Any:  # noqa: ANN401 - not installed where types are checked
+    """The tokenizer of `transformers` in a folder; raises as `load_tokenizer` does of a folder."""
     if not Path(folder).is_dir():
         raise DataFileError(folder, "is no folder; expected one with the files of a tokenizer")
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
+        return transformers.AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False
         )
     except (OSError, ValueError) as problem:
         raise DataFileError(folder, f"holds no tokenizer: {problem!s:.300}") from None
-    return TransformersTokenizer(tokenizer, end=end, head=head, tools=tools)
 
 
 def _as_templates_expect(message: dict[str, Any]) -> dict[str, Any]:

@@ -149,15 +149,21 @@ def _check(what: str, value: object, form: type[_T]) -> _T:
 
 def describe_setting(env: ToolEnv) -> dict[str, Any]:
     """The fields of a record that say by their digests what was played, but for the data."""
-    domain, schema, task, user = env.domain, env.schema, env.task, env.episode.user
+    task, user = env.task, env.episode.user
     return {
-        "schema": SchemaRef(
-            domain=schema.domain, version=schema.version, sha256=schema.sha256, interface=domain.interface
-        ),
+        "schema": refer_to_schema(env),
         "task": TaskRef(id=task.id, digest=task.digest),
         "simulator": SimulatorRef(name=user.name, version=user.version, digest=user.digest),
-        "grader_digest": domain.grader_digest,
+        "grader_digest": env.domain.grader_digest,
     }
+
+
+def refer_to_schema(env: ToolEnv) -> SchemaRef:
+    """The tools of an environment, for the record."""
+    schema = env.schema
+    return SchemaRef(
+        domain=schema.domain, version=schema.version, sha256=schema.sha256, interface=env.domain.interface
+    )
 
 
 def record_message(message: Message, turn: Turn | None = None) -> RecordedMessage:

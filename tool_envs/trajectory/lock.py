@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tool_envs.errors import UsageError
 
-_FILE = "writer.lock"
+LOCK_FILE = "writer.lock"
+"""Names the last holder; it stays."""
 
 
 class WriterLock:
@@ -25,7 +26,7 @@ class WriterLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = (folder / _FILE).open("a+b", buffering=0)
+        self._file = (folder / LOCK_FILE).open("a+b", buffering=0)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._file.truncate(0)
