@@ -15,6 +15,7 @@ from tool_envs.cli.app import app
 from tool_envs.cli.demo import OURS
 from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import TrajectoryWriter, read_trajectories
+from tool_envs.trajectory.exports import read_manifest
 
 SAMPLE = "tool_envs/TauBench-v0"
 COMMAND = Path(sys.executable).with_name("tool-envs")
@@ -51,7 +52,7 @@ def test_help_names_the_commands(run):
 
     assert all(
         command in result.stdout
-        for command in ("list", "play", "eval", "replay", "stats", "validate", "schema", "demo")
+        for command in ("list", "play", "eval", "replay", "stats", "validate", "export", "schema", "demo")
     )
 
 
@@ -135,7 +136,7 @@ def test_stats_counts_what_a_store_holds(run):
 
 
 def test_validate_says_what_is_proven_and_which_lines_are_bad(run, tmp_path):
-    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--out", "x")
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--records", "x")
     first, second = (record.to_line() for record in read_trajectories(tmp_path / "x"))
     (tmp_path / "x.jsonl").write_text(f"{first}\n{{\n{second}\n")
 
@@ -160,6 +161,48 @@ def test_validate_says_which_library_a_tokenizer_needs(run, monkeypatch):
     assert "needs the library transformers: pip install 'tool-envs[tokenizers]'" in result.stderr
 
 
+def test_export_writes_rows_with_a_manifest(run, tmp_path):
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--records", "x")
+
+    table = rows_of(run("export", "x", "--format", "openai", "--out", "out/openai").stdout)
+    printed = json.loads(run("export", "x", "--format", "atif", "--out", "out/atif", "--json").stdout)
+
+    assert table["records"] == ["2 of 2: completed 2"]
+    assert table["left out"] == ["none"]
+    assert table["files"] == ["index.jsonl, rows.jsonl"]
+    assert len((tmp_path / "out/openai/rows.jsonl").read_text().splitlines()) == 2
+    assert printed == read_manifest("out/atif").to_json()
+    assert printed["environments"] == [{"id": SAMPLE, "version": 0}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--format", "verl", "--out", "out"], "no token ids. Give the tokenizer"),
+        (["--format", "openai", "--out", "x"], "x: holds something already"),
+        (["--format", "openai", "--out", "out", "-k", "domain=sea"], "Unknown domain 'sea'"),
+        (["--format", "verl", "--out", "out", "--tokenizer", "nowhere"], "okenizer"),
+    ],
+)
+def test_an_export_that_cannot_be_is_told(run, tmp_path, arguments, problem):
+    run("eval", SAMPLE, "--agent", "gold", "--tasks", "2", "--records", "x")
+
+    result = run("export", "x", *arguments)
+
+    assert result.exit_code == 2
+    assert problem in result.stderr
+    assert sorted(os.listdir(tmp_path)) == ["x"]
+
+
+def test_an_empty_store_has_no_export(run, tmp_path):
+    TrajectoryWriter(tmp_path / "x").close()
+
+    result = run("export", "x", "--format", "openai", "--out", "out")
+
+    assert result.exit_code == 2
+    assert "There is no record to export" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -176,6 +219,9 @@ def test_validate_says_which_library_a_tokenizer_needs(run, monkeypatch):
         (["stats", "nowhere"], "cannot be read"),
         (["validate", "nowhere"], "cannot be read"),
         (["validate", "nowhere", "--end", "</s>"], "give that too"),
+        (["export", "nowhere", "--format", "openai", "--out", "x"], "cannot be read"),
+        (["export", "nowhere", "--format", "opnai", "--out", "x"], "Did you mean: `openai`?"),
+        (["export", "nowhere", "--format", "verl", "--out", "x", "--end", "</s>"], "`--tokenizer`"),
         (["schema", "show", "retial", "1.0.0"], "Did you mean: `retail`?"),
         (["demo", "--path", "nowhere"], "no such folder"),
     ],

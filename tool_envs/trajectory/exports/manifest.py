@@ -117,7 +117,7 @@ class Manifest(_Part, frozen=True, kw_only=True):
 
     def to_json(self) -> dict[str, Json]:
         """The manifest as a JSON object."""
-        value: dict[str, Json] = msgspec.to_builtins(self)
+        value: dict[str, Json] = json.loads(json.dumps(msgspec.to_builtins(self)))
         return value
 
 
