@@ -4,6 +4,7 @@ import functools
 
 import gymnasium
 import toy_domain
+from hypothesis import strategies as st
 from store_records import played
 from trajectory_records import records
 
@@ -25,9 +26,17 @@ def at_desk(value):
     return Trajectory.from_json({**value, **_desk()})
 
 
-ROLLOUTS = records(sampled=True, others=False).map(at_desk)
+def rewarded(value, reward):
+    """A record of these messages, with a reward if it may have one."""
+    outcome = value["outcome"]
+    outcome["reward"] = None if outcome["status"] == "infrastructure" else reward
+    return at_desk(value)
+
+
+REWARDS = st.sampled_from([0.0, 1.0])
+ROLLOUTS = st.builds(rewarded, records(sampled=True, others=False), REWARDS)
 """Records with the tokens of all that the policy wrote."""
-WRITTEN = records(sampled=False).map(at_desk)
+WRITTEN = st.builds(rewarded, records(sampled=False), REWARDS)
 """Records without tokens."""
 
 
