@@ -49,11 +49,16 @@ class BoundTokenizer:
         self._head = f"<system>{context.policy}</s>"
 
     def render(self, messages, add_generation_prompt):
-        turns = [f"<{m['role']}>{m['content'] or ''}{m.get('tool_calls', '')}</s>" for m in messages]
+        turns = [f"<{m['role']}>{m['content'] or ''}{_calls(m)}</s>" for m in messages]
         return self._head + "".join(turns) + "<assistant>" * add_generation_prompt
 
     def encode(self, text):
         return [(ord(character), place, place + 1) for place, character in enumerate(text)]
+
+
+def _calls(message):
+    functions = [call["function"] for call in message.get("tool_calls", ())]
+    return "".join(f"<call>{function['name']}{function['arguments']}</call>" for function in functions)
 
 
 class Tokenizer:
