@@ -6,7 +6,7 @@ import msgspec
 import toy_domain
 
 from tool_envs.agents import load_agent, play
-from tool_envs.evaluation import make_env
+from tool_envs.environments import make_env
 from tool_envs.reward import RubricSource
 from tool_envs.trajectory import record_episode
 

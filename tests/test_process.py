@@ -12,8 +12,8 @@ import toy_progress
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, UsageError
-from tool_envs.evaluation import make_env
 from tool_envs.reward import ProcessSource
 from tool_envs.trajectory import Trajectory, record_episode, replay
 

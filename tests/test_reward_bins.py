@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tool_envs.credit import combine, format_reward, group_advantages, with_format
 from tool_envs.credit.combine import read_formula
+from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
-from tool_envs.evaluation import make_env
 from tool_envs.reward import Ledger, ProcessSource, RubricSource
 from tool_envs.trajectory import record_episode
 from tool_envs.trajectory.record import AssistantMessage

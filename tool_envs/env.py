@@ -51,7 +51,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     ## Rewards
     0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules. Of a task that no rule grades
-    (`Task.graded`), the ledger's `terminal` and the outcome's `reward` are None, and `step` returns 0.0, since
+    (`Task.graded`), the ledger's `terminal` and the outcome's `reward` are None, and `step` returns 0.0, as
     Gymnasium wants a float: count outcomes, never that number.
 
     ## Starting State

@@ -6,8 +6,8 @@ import functools
 import msgspec
 import toy_domain
 
+from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError
-from tool_envs.evaluation import make_env
 from tool_envs.judging import FunctionJudge, Rubric
 from tool_envs.trajectory import record_episode
 from tool_envs.trajectory.record import assistant_messages

@@ -4,7 +4,7 @@ import functools
 import json
 
 from tool_envs.agents import Agent, load_agent, play
-from tool_envs.evaluation import make_env
+from tool_envs.environments import make_env
 from tool_envs.trajectory import record_episode
 
 

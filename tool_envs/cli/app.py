@@ -10,8 +10,8 @@ from tool_envs.cli.audit import audit_environment
 from tool_envs.cli.compare import attribute_change, compare
 from tool_envs.cli.demo import demo
 from tool_envs.cli.evaluate import evaluate_agent
-from tool_envs.cli.filter import filter_records
 from tool_envs.cli.export import export_store
+from tool_envs.cli.filter import filter_records
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_records

@@ -7,8 +7,8 @@ import gymnasium
 
 from tool_envs.domain import RubricKind
 from tool_envs.env import unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.judging.rubric import Rubric
 from tool_envs.messages import Json
 from tool_envs.trajectory.record import Trajectory

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import msgspec
 
 from tool_envs.env import unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import ReplayMismatchError, UsageError
-from tool_envs.evaluation.environments import make_env
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import refer_to_schema
 from tool_envs.trajectory.chat_tokenizer import ChatTokenizer
