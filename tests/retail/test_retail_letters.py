@@ -347,7 +347,7 @@ def test_it_stands_outside_of_every_rate():
 
 
 def test_sub_goals_are_the_look_up_and_a_letter():
-    env = make(process=True, difficulty=1)
+    env = make(process="sub_goals", difficulty=1)
 
     assert play_oracle(env, 0).ledger.process == pytest.approx(1.0)
     assert play_agent(env, "refuse").ledger.process == 0.0
