@@ -335,13 +335,14 @@ def test_it_stands_outside_of_every_rate():
     def note(inner, result):
         records.append(record_episode(inner, "oracle", "1", result.seed))
 
-    report = evaluate(ID, dict(env.spec.kwargs), load_agent("oracle"), tasks=[0, 0, 0], on_episode=note)
+    report = evaluate(ID, dict(env.spec.kwargs), load_agent("oracle"), tasks=[0, 1, 2], on_episode=note)
 
-    assert (report.episodes, report.graded) == (3, 0)
-    assert report.success_rate is report.mean_reward is None
+    assert (report.scores.episodes, report.scores.graded) == (3, 0)
+    assert report.scores.success_rate is None
+    assert report.scores.causes == report.scores.by_family == {}
     counted = summarize(records)
     assert (counted.episodes, counted.graded, counted.mean_reward) == (3, 0, None)
-    assert group_advantages(records) == (None, None, None)
+    assert group_advantages(records[:1] * 3) == (None, None, None)
     values = step_values(env, records[0], load_agent("oracle"), 1, 0)
     assert {value.advantage for value in values} == {None}
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from tool_envs.errors import DataFileError, UsageError
 from tool_envs.messages import Json
 from tool_envs.schema.files import file_digest, read_json, shipped_files
-from tool_envs.schema.forms import form_problem
+from tool_envs.schema.forms import check_form
 
 FORMAT_VERSION: Final = "1.0.0"
 """The version of the form; it is `schemas/meta/rubric/<version>.json`."""
@@ -138,8 +138,7 @@ class Rubric(_Part, frozen=True, dict=True, kw_only=True, omit_defaults=True):
         version = value.get("format_version") if isinstance(value, dict) else None
         if version != FORMAT_VERSION:
             raise DataFileError(path, f"expected format_version {FORMAT_VERSION!r}, not {version!r:.40}")
-        if problem := form_problem(f"meta/rubric/{FORMAT_VERSION}", value, "the rubric"):
-            raise DataFileError(path, problem)
+        check_form("rubric", FORMAT_VERSION, value, path)
         if value["kind"] != kind:
             raise DataFileError(
                 path, f"expected a rubric of the kind {kind!r}, not {value['kind']!r}: a filter is no reward"
