@@ -112,7 +112,7 @@ def test_every_other_mask_is_refused(template, trajectory, name, data):
 def test_a_template_that_rewrites_earlier_turns_is_refused(trajectory, name):
     assume(any(message.trainable for message in agent_messages(trajectory)))
 
-    with pytest.raises(MaskProofError, match=r"rewrites|puts '<think>"):
+    with pytest.raises(MaskProofError, match=r"^message \d+: "):
         tokenize(trajectory, chat_tokenizer("chatml_thoughts", name))
 
 
