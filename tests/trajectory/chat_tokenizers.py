@@ -60,8 +60,8 @@ def _refuse(message: str) -> None:
     raise jinja2.TemplateError(message)
 
 
-def _dump(value: Any, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+def _dump(value: Any, ensure_ascii: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=ensure_ascii)
 
 
 @functools.cache

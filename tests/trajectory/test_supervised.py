@@ -163,6 +163,8 @@ def test_every_flipped_bit_is_refused(data):
         lambda s: {"input_ids": (9, *s.input_ids[1:])},
         lambda s: {"logprobs": (-1.0, *s.logprobs[1:])},
         lambda s: {"versions": (0, *s.versions[1:])},
+        lambda _: {"version_names": {0: "v"}},
+        lambda s: {"messages": s.messages[1:]},
         lambda _: {"reward": 0.5},
     ],
 )

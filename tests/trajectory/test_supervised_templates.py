@@ -347,6 +347,20 @@ def test_what_is_trained_on(message, text):
     assert trained_text(record_of([HELLO, message])) == text + "<|im_end|>"
 
 
+ODD = '"</s>\\\n é日'
+
+
+@pytest.mark.parametrize("spelled", ["", " | tojson", " | tojson(true)"])
+def test_arguments_may_be_spelled_in_json_and_in_a_text_in_it(spelled):
+    source = shape("message.content ~ calls(message)").replace("arguments}", f"arguments{spelled}}}")
+    tokenizer = JinjaTokenizer(source, trained("byte_bpe", "chatml_tools"), "<|im_end|>")
+    call = {"name": "find", "arguments": {"odd": ODD}, "id": ""}
+
+    sequence = tokenize(record_of([HELLO, said("", tool_calls=[call])]), tokenizer)
+
+    assert sum(sequence.loss_mask) > 0
+
+
 def test_what_is_not_trainable_is_seen_and_not_trained_on():
     record = record_of([HELLO, said("Well", trainable=False), HELLO, said("Bye"), HELLO])
 
