@@ -301,52 +301,6 @@ def test_a_template_is_refused_for_the_records_that_it_harms(source, record, har
         tokenize(record, tokenizer)
 
 
-def test_words_that_a_tokenizer_does_not_know_may_be_lost_but_not_the_mask():
-    tokenizer = chat_tokenizer("zephyr_roles", "unigram")
-    record = record_of([observation("user", "日本"), said("日本")])
-
-    sequence = tokenize(record, tokenizer)
-
-    assert covered(tokenizer, record, sequence) == set(range(30, 30 + len("日本</s>")))
-
-
-# --- What the text of a message is
-
-
-def trained_text(record, template="chatml_tools"):
-    """What of a record is trained on, through a tokenizer that loses nothing."""
-    tokenizer = chat_tokenizer(template, "byte_bpe")
-    sequence = tokenize(record, tokenizer)
-    ids = [number for number, bit in zip(sequence.input_ids, sequence.loss_mask, strict=True) if bit]
-    return tokenizer.tokenizer.decode(ids, skip_special_tokens=False)
-
-
-CALL_TEXT = (
-    '<tool_call>\n{"name": "%s", "arguments": {"id": "#1", "note": "as is", "count": 2}}\n</tool_call>'
-)
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        (said("Well", thought="Hm"), "Well"),  # thoughts are in no text
-        (said(""), ""),
-        (said("", tool_calls=[CALL]), CALL_TEXT % "find"),
-        (said("", tool_calls=[CALL], thought="Hm"), CALL_TEXT % "find"),
-        (said("", tool_calls=[CALL], aside="Let me see"), "Let me see\n" + CALL_TEXT % "find"),
-        (
-            said("", tool_calls=[CALL, {**CALL, "name": "put"}]),
-            CALL_TEXT % "find" + "\n" + CALL_TEXT % "put",
-        ),
-        # What could not be read is trained on as it was written, thoughts in it too.
-        (said("", aside='{"name": "find", "argu'), '{"name": "find", "argu'),
-        (said("", aside="<think>Hm</think>{"), "<think>Hm</think>{"),
-    ],
-)
-def test_what_is_trained_on(message, text):
-    assert trained_text(record_of([HELLO, message])) == text + "<|im_end|>"
-
-
 ODD = '"</s>\\\n é日'
 
 
@@ -361,7 +315,10 @@ def test_arguments_may_be_spelled_in_json_and_in_a_text_in_it(spelled):
     assert sum(sequence.loss_mask) > 0
 
 
-def test_what_is_not_trainable_is_seen_and_not_trained_on():
-    record = record_of([HELLO, said("Well", trainable=False), HELLO, said("Bye"), HELLO])
+def test_words_that_a_tokenizer_does_not_know_may_be_lost_but_not_the_mask():
+    tokenizer = chat_tokenizer("zephyr_roles", "unigram")
+    record = record_of([observation("user", "日本"), said("日本")])
 
-    assert trained_text(record) == "Bye<|im_end|>"
+    sequence = tokenize(record, tokenizer)
+
+    assert covered(tokenizer, record, sequence) == set(range(30, 30 + len("日本</s>")))
