@@ -175,6 +175,29 @@ def test_what_is_not_the_tokenisers_is_refused(edit):
         prove_supervised(TALK, TEMPLATES[0], msgspec.structs.replace(sequence, **edit(sequence)))
 
 
+class Signs(ChatML):
+    """With a token that stands for no text before each that does."""
+
+    def encode(self, text):
+        return [
+            token
+            for number, start, end in super().encode(text)
+            for token in ((8, start, start), (number, start, end))
+        ]
+
+
+def test_a_token_that_stands_for_no_text_is_not_trained_on():
+    sequence, usual = tokenize(TALK, Signs()), tokenize(TALK, ChatML())
+
+    assert sum(sequence.loss_mask) == sum(usual.loss_mask)
+    assert 8 not in masked_ids(sequence)
+    marked = tuple(
+        bit or number == 8 for number, bit in zip(sequence.input_ids, sequence.loss_mask, strict=True)
+    )
+    with pytest.raises(MaskProofError, match="the mask is"):
+        prove_supervised(TALK, Signs(), msgspec.structs.replace(sequence, loss_mask=marked))
+
+
 class DropsEarlierTurns(ChatML):
     def render(self, messages, add_generation_prompt):
         return super().render(messages[-2:], add_generation_prompt)

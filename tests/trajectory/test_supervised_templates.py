@@ -136,6 +136,12 @@ def test_an_accent_belongs_to_the_letter_that_it_was_composed_with():
     assert [place for _, *place in found] == [[0, 1], [1, 3], [1, 3], [3, 4], [4, 7], [4, 7], [4, 7]]
 
 
+def test_a_character_that_was_dropped_belongs_to_no_token():
+    tokens = [(1, 0, 1), (2, 2, 3)]
+
+    assert join_composed("a\u200bb", tokens) == tokens
+
+
 # --- Errors that are planted in the sequences
 
 
