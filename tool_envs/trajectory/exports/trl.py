@@ -1,7 +1,7 @@
 """TRL's forms for supervised fine-tuning (TRL 1.x, `docs/source/dataset_formats.md`): messages, or tokens.
 
 `message_rows`: one row for each record. Arguments of calls are objects and `tools` is a JSON text, from which
-the trainer reads the list. Trained on with `assistant_only_loss=True`, which takes a template with
+the trainer reads the list. It is for `assistant_only_loss=True`, which takes a template with
 `{% generation %}`; then every assistant message counts, so a record of which one must not is refused.
 
     {"messages": [{"role", "content", ...}], "tools": "[...]"}
@@ -10,6 +10,10 @@ the trainer reads the list. Trained on with `assistant_only_loss=True`, which ta
 takes them as they are and shifts them itself.
 
     {"input_ids": [int], "labels": [int]}
+
+`datasets.load_dataset("json", data_files="DIR/rows.jsonl")` reads both; `datasets` before 4.7 would fill up the
+arguments of every call with those of all others. `concatenate_datasets([rows, index], axis=1)` puts rewards
+beside the rows, to choose episodes by.
 """
 
 import json
