@@ -11,9 +11,9 @@ takes them as they are and shifts them itself.
 
     {"input_ids": [int], "labels": [int]}
 
-`datasets.load_dataset("json", data_files="DIR/rows.jsonl")` reads both; `datasets` before 4.7 would fill up the
-arguments of every call with those of all others. `concatenate_datasets([rows, index], axis=1)` puts rewards
-beside the rows, to choose episodes by.
+`datasets.load_dataset("json", data_files="DIR/rows.jsonl")` reads both. Before 4.7 it filled up the arguments
+of every call with those of all others. `concatenate_datasets([rows, index], axis=1)` puts rewards beside the
+rows, to choose episodes by.
 """
 
 import json
