@@ -1,5 +1,6 @@
 """Exported rows are taken by the systems that they are for, and mean there what the records say."""
 
+import copy
 import itertools
 import json
 import math
@@ -16,8 +17,11 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import SFTConfig, SFTTrainer
+from typer.testing import CliRunner
 
 from tool_envs.agents import load_agent
+from tool_envs.cli.app import app
+from tool_envs.errors import DataFileError, UsageError
 from tool_envs.evaluation import evaluate
 from tool_envs.integrations.export_tokenizer import ExportTokenizer
 from tool_envs.trajectory import (
@@ -263,6 +267,31 @@ def test_trl_trains_on_what_a_model_sampled(sampled, model, tokenizer, tmp_path)
     trained = sum(label != -100 for row in prepared.train_dataset for label in row["labels"])
     assert trained == sum(sum(sequence.loss_mask) for sequence in sequences(sampled))
     assert math.isfinite(prepared.train().training_loss)
+
+
+# --- The tokenizer of a folder
+
+
+def test_the_command_line_takes_a_tokenizer(written, tokenizer_folder, tmp_path):
+    command = ["export", str(written), "--format", "trl-tokens", "--out", str(tmp_path / "x")]
+
+    result = CliRunner().invoke(app, [*command, "--tokenizer", str(tokenizer_folder)])
+
+    assert result.exit_code == 0, result.output
+    assert read_manifest(tmp_path / "x").tokenizers == (ExportTokenizer(tokenizer_folder).ref,)
+
+
+def test_a_folder_that_is_no_tokenizer_is_told(tokenizer, tmp_path):
+    with pytest.raises(DataFileError, match="is no folder"):
+        ExportTokenizer(tmp_path / "nowhere")
+    with pytest.raises(DataFileError, match="holds no tokenizer"):
+        ExportTokenizer(tmp_path)
+    for template, problem in ((None, "no chat template"), ({"a": TEMPLATE}, r"templates \['a'\]; keep one")):
+        copied = copy.deepcopy(tokenizer)
+        copied.chat_template = template
+        copied.save_pretrained(tmp_path / problem[:5])
+        with pytest.raises(UsageError, match=problem):
+            ExportTokenizer(tmp_path / problem[:5])
 
 
 # --- OpenAI and ATIF
