@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import json
 import operator
 from collections.abc import Coroutine, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -150,17 +151,38 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         finally:
             self._awaited = None
 
-    def truncate(self, reason: str) -> Outcome:
+    def truncate(self, reason: str, cut: Json = None) -> Outcome:
         """End the running episode for a reason that is not its own: the policy's context is full, say.
 
         Args:
             reason: What stands in the outcome's `ended_by`. The reward is 0.0, as at the step limit.
+            cut: What there is of an action that was cut. It becomes the last message, as it was written, and
+                nothing of it is carried out: no answer follows it, and it is no step. None: nothing.
 
         Raises:
             EpisodeEndedError: There is no running episode.
+            ActionTypeError: `cut` is nothing that an agent can have written.
         """
         episode = self._running()
+        if cut is not None:
+            action = parse_action(cut).action
+            text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
+            episode.history.append(Message(role="assistant", content="", aside=text, action=action))
         episode.outcome = outcome = _truncated(episode, reason)
+        return outcome
+
+    def fail(self, failure: Exception) -> Outcome:
+        """End the running episode, without a reward, for a failure outside of it: the policy's server's, say.
+
+        Args:
+            failure: Its class name stands in the outcome's `ended_by`, in place of another failure's too.
+
+        Raises:
+            EpisodeEndedError: There is no running episode, and the last one did not fail.
+        """
+        if self.episode.outcome is None or self.episode.outcome.status != "infrastructure":
+            self._running()
+        self.episode.outcome = outcome = _failed(self.episode, failure)
         return outcome
 
     def render(self) -> str | None:
@@ -191,7 +213,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         except (InfrastructureError, asyncio.CancelledError) as failure:
             episode.outcome = _failed(episode, failure)
             raise
-        return _observe(opening), self._reset_info(task, opening)
+        return observe(opening), self._reset_info(task, opening)
 
     async def _act(self, action: Json, *, awaiting: bool) -> _Step:
         episode = self._running()
@@ -208,11 +230,11 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         if self._process:
             info["process_reward"] = reached
         if outcome is None:
-            return _observe(last), 0.0, False, False, info
+            return observe(last), 0.0, False, False, info
         episode.outcome = outcome
         info["outcome"] = msgspec.to_builtins(outcome)
         terminated = outcome.status == "completed"
-        return _observe(last), outcome.reward or 0.0, terminated, not terminated, info
+        return observe(last), outcome.reward or 0.0, terminated, not terminated, info
 
     # --- For those who hold the unwrapped environment
 
@@ -486,7 +508,8 @@ def _answer(episode: Episode, call: ToolCall, result: ToolResult) -> Message:
     return message
 
 
-def _observe(message: Message) -> Observation:
+def observe(message: Message) -> Observation:
+    """What the agent sees of a message."""
     return {"role": message.role, "name": message.name, "content": message.content}
 
 

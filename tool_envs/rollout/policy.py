@@ -58,6 +58,11 @@ class Policy(Protocol):
 class EpisodePolicy(Protocol):
     """A policy that needs the episode itself: scripted agents, which look at what a model is never shown."""
 
+    name: str
+    """See `Policy`."""
+    setting: PolicySetting
+    """See `Policy`."""
+
     def begin(self, env: ToolEnv, observation: Observation, key: int) -> Policy:
         """Who acts in one episode.
 

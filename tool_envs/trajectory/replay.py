@@ -21,7 +21,8 @@ def replay(trajectory: Trajectory, **overrides: Json) -> None:
 
     First the digests of schema, task, user, grader and data must be those of the record; then every message,
     the outcome and the final data. An infrastructure failure need not happen again: of such a record only
-    what came before its last action, the unfinished one, is compared.
+    what came before its last action, the unfinished one, is compared. Where a policy was cut off, the
+    replay is truncated there too.
 
     Args:
         trajectory: The record.
@@ -55,6 +56,8 @@ def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
     compare_settings(trajectory, inner)
     finished = trajectory.outcome.status != "infrastructure"
     actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
+    # Every action that was carried out has an answer.
+    cut = actions.pop() if finished and _ends_with_action(trajectory) else None
     compared = _compare_messages(trajectory.messages, inner, 0)
     for action in actions if finished else actions[:-1]:
         if inner.outcome is not None:
@@ -62,7 +65,19 @@ def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
         env.step(action)
         compared = _compare_messages(trajectory.messages, inner, compared)
     if finished:
+        if inner.outcome is None and _was_truncated_from_outside(trajectory):
+            inner.truncate(trajectory.outcome.ended_by, cut)
+            compared = _compare_messages(trajectory.messages, inner, compared)
         _compare_end(trajectory, inner, compared)
+
+
+def _ends_with_action(trajectory: Trajectory) -> bool:
+    return bool(trajectory.messages) and isinstance(trajectory.messages[-1], AssistantMessage)
+
+
+def _was_truncated_from_outside(trajectory: Trajectory) -> bool:
+    """Whether the policy could not go on, of which the environment knows nothing."""
+    return trajectory.outcome.status == "truncated" and trajectory.outcome.ended_by != "limit"
 
 
 def compare_settings(trajectory: Trajectory, env: ToolEnv) -> None:

@@ -1,0 +1,187 @@
+"""Plays scheduled episodes, each worker one at a time."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+
+import msgspec
+
+from tool_envs.env import ToolEnv, unwrap
+from tool_envs.errors import InfrastructureError
+from tool_envs.environments import make_env
+from tool_envs.messages import Json
+from tool_envs.rollout.episode import GivenUpError, RunningEpisode
+from tool_envs.rollout.failures import Failure, describe_failure
+from tool_envs.rollout.plan import PlannedEpisode
+from tool_envs.rollout.policy import EpisodePolicy, Policy
+from tool_envs.rollout.run import RunFolder
+from tool_envs.rollout.schedule import EndedEpisode, Group, Schedule
+from tool_envs.rollout.summary import Tally
+from tool_envs.rollout.versions import Versions
+from tool_envs.trajectory.record import Trajectory
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """How episodes are played; see `Engine`."""
+
+    env_id: str
+    kwargs: Mapping[str, Json]
+    policy: Policy | EpisodePolicy
+    versions: Versions
+    concurrency: int
+    retries: int
+    deadline: float | None
+    keeps_version: bool = False
+
+
+class Result(msgspec.Struct, frozen=True):
+    """An episode that ended, and its group, if that has ended with it."""
+
+    episode: EndedEpisode
+    group: Group | None
+
+
+_Results = asyncio.Queue[Result | Exception | None]
+
+
+class Crew:
+    """Workers in one thread, as many as episodes run at once; each has an environment while it plays.
+
+    Args:
+        work: How episodes are played.
+        schedule: Which.
+        folder: Where they are kept; None: nowhere.
+        tally: Where they are counted.
+    """
+
+    def __init__(self, work: Work, schedule: Schedule, folder: RunFolder | None, tally: Tally) -> None:
+        self.schedule, self.tally = schedule, tally
+        self._work, self._folder = work, folder
+        self._running: dict[PlannedEpisode, RunningEpisode] = {}
+        self._idle: list[ToolEnv] = []
+        self._changed = asyncio.Event()
+        self._mistakes: list[Exception] = []  # the first only: each holds on to all that it met
+        self._mistaken = 0
+
+    async def play(self) -> AsyncGenerator[Result, None]:
+        """Play until the schedule is over; yields in the order in which episodes end.
+
+        While nobody takes results, those that run end, and hardly any others begin.
+
+        Raises:
+            DataFileError: Records or failures could not be written.
+        """
+        results: _Results = asyncio.Queue(self._work.concurrency)
+        workers = asyncio.create_task(self._work_all(results))
+        try:
+            while (result := await results.get()) is not None:
+                if isinstance(result, Exception):
+                    raise result
+                yield result
+        finally:
+            workers.cancel()
+            await asyncio.wait([workers])
+            while self._idle:
+                self._idle.pop().close()
+
+    def give_up(self, is_stale: Callable[[int], bool]) -> None:
+        """Begin those episodes again that are stale, by the number of the version under which they began."""
+        for episode in self._running.values():
+            if is_stale(episode.head.number):
+                episode.give_up()
+        self.schedule.begin_again(is_stale)
+
+    def notify(self) -> None:
+        """Have workers that wait look at the schedule again."""
+        self._changed.set()
+        self._changed.clear()
+
+    def raise_mistakes(self) -> None:
+        """Raise the first exception that was no failure of the infrastructure, if there was one."""
+        for mistake in self._mistakes:
+            mistake.add_note(f"{self._mistaken} episodes ended so, without a reward; all others were played.")
+            raise mistake
+
+    # --- Workers
+
+    async def _work_all(self, results: _Results) -> None:
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(self._work.concurrency):
+                    workers.create_task(self._work_on(results))
+        except ExceptionGroup as broken:
+            await results.put(broken.exceptions[0])
+        else:
+            await results.put(None)
+
+    async def _work_on(self, results: _Results) -> None:
+        while (planned := await self._next()) is not None:
+            episode = await self._play(planned)
+            group = self.schedule.end(episode)
+            if self.schedule.is_over:
+                self.notify()
+            await results.put(Result(episode, group))
+
+    async def _next(self) -> PlannedEpisode | None:
+        """The next episode, waited for while none may begin; None: all have ended."""
+        while (planned := self.schedule.next(self._work.versions.current.number)) is None:
+            if self.schedule.is_over:
+                return None
+            await self._changed.wait()
+        return planned
+
+    # --- One episode
+
+    async def _play(self, planned: PlannedEpisode) -> EndedEpisode:
+        """Play an episode, and again when its infrastructure failed; keep what came out."""
+        attempt = 1
+        while True:
+            try:
+                result = await self._attempt(planned, attempt)
+            except GivenUpError:
+                continue
+            if isinstance(result, Trajectory):
+                self._keep(result)
+                return EndedEpisode(planned, result)
+            self._tell(result)
+            if result.is_last:
+                return EndedEpisode(planned, None, result)
+            attempt += 1
+
+    async def _attempt(self, planned: PlannedEpisode, attempt: int) -> Trajectory | Failure:
+        """Play it once, on an environment that others get only if all went well."""
+        work = self._work
+        env = self._idle.pop() if self._idle else unwrap(make_env(work.env_id, work.kwargs))
+        episode = RunningEpisode(env, work.policy, work.versions, planned, keeps_version=work.keeps_version)
+        self._running[planned] = episode
+        is_sound = False
+        try:
+            record = await episode.play(work.deadline)
+        except GivenUpError:
+            raise
+        except InfrastructureError as failure:
+            is_last = attempt > work.retries
+            record_of_it = episode.record_failure(failure)
+            return describe_failure(planned, env, attempt, failure, is_last=is_last, record=record_of_it)
+        except Exception as mistake:
+            self._mistaken += 1
+            self._mistakes = self._mistakes or [mistake]
+            return describe_failure(planned, env, attempt, mistake, is_last=True, record=None)
+        else:
+            is_sound = True
+            return record
+        finally:
+            del self._running[planned]
+            if is_sound:
+                self._idle.append(env)
+            else:
+                env.close()
+
+    def _keep(self, record: Trajectory) -> None:
+        if self._folder:
+            self._folder.keep(record)
+        self.tally.add(record)
+
+    def _tell(self, failure: Failure) -> None:
+        if self._folder:
+            self._folder.tell(failure)
+        self.tally.add_failure(failure)
