@@ -5,6 +5,13 @@ from tool_envs.rollout.batches import Batches
 from tool_envs.rollout.engine import Engine
 from tool_envs.rollout.episode import DeadlineExceededError
 from tool_envs.rollout.failures import Failure
+from tool_envs.rollout.gate import (
+    Gate,
+    GenerationInterruptedError,
+    Interruptible,
+    Pausable,
+    ResumablePolicy,
+)
 from tool_envs.rollout.plan import Plan, PlannedEpisode
 from tool_envs.rollout.policy import EpisodePolicy, Finish, Policy, PolicyOutput
 from tool_envs.rollout.schedule import EndedEpisode, Group
@@ -21,11 +28,16 @@ __all__ = [
     "EpisodePolicy",
     "Failure",
     "Finish",
+    "Gate",
+    "GenerationInterruptedError",
     "Group",
+    "Interruptible",
+    "Pausable",
     "Plan",
     "PlannedEpisode",
     "Policy",
     "PolicyOutput",
+    "ResumablePolicy",
     "RolloutSummary",
     "ScriptedPolicy",
     "StalePolicy",
