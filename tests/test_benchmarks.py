@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import math
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -70,3 +71,72 @@ def test_the_one_of_stores_prints_its_figures_as_json():
 
     assert {"append_per_s", "text_ratio", "append_ratio", "sync_ratio", "read_ratio"} <= figures.keys()
     assert all(math.isfinite(value) and value > 0 for value in figures.values())
+
+
+STALENESS = SCRIPT.with_name("staleness.py")
+
+
+def read_rows(file):
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def committed_choices():
+    """The committed simulations of rollouts: choice, `max_staleness` and seed -> figures."""
+    rows = read_rows(STALENESS.with_name("results") / "staleness.csv")
+    return {
+        (row["choice"], int(row["max_staleness"]), row["seed"]): {
+            name: float(value) for name, value in row.items() if name != "choice"
+        }
+        for row in rows
+    }
+
+
+def test_the_committed_simulations_show_what_each_choice_for_stale_episodes_costs():
+    found = committed_choices()
+    cases = set(itertools.product((1, 2, 4, 8), "012"))
+
+    for staleness, seed in cases:
+        going_on, restart, keep = (
+            found[choice, staleness, seed] for choice in ("continue", "restart", "keep")
+        )
+        assert restart["head_max"] <= staleness < min(going_on["head_max"], keep["head_max"])
+        assert going_on["tail_max"] <= staleness < keep["tail_max"] == keep["head_max"]
+        assert keep["speedup"] > going_on["speedup"] > 1.5 * restart["speedup"] > 3
+        assert keep["wasted"] == 0.0 < going_on["wasted"] < 0.2 < 0.4 < restart["wasted"]
+    assert all(found["synchronous", 0, seed]["head_max"] == 0 for seed in "012")
+    assert len(found) == 3 * len(cases) + 3
+
+
+def test_a_committed_simulation_is_what_its_parameters_give():
+    module = runpy.run_path(str(STALENESS))
+    figures = committed_choices()["restart", 4, "0"]
+    whole = {"updates", "batch_size", "max_concurrent"}
+    setup = {
+        name: int(figures[name]) if name in whole else figures[name]
+        for name in module["Setup"].__dataclass_fields__
+    }
+
+    again = module["Simulation"](module["Setup"](**setup), "restart", 4, 0).run()
+
+    assert {name: round(value, 4) for name, value in again.items()} == {name: figures[name] for name in again}
+
+
+def test_the_one_of_staleness_simulates_every_choice(tmp_path):
+    command = [
+        sys.executable,
+        str(STALENESS),
+        "--updates",
+        "3",
+        "--batch-size",
+        "8",
+        "--max-concurrent",
+        "16",
+    ]
+
+    subprocess.run([*command, "--out", str(tmp_path / "staleness")], capture_output=True, check=True)
+
+    rows = read_rows(tmp_path / "staleness.csv")
+    assert len(rows) == 1 + 3 * 4
+    assert all(math.isfinite(float(value)) for row in rows for name, value in row.items() if name != "choice")
+    assert all(float(row["throughput"]) > 0 for row in rows)

@@ -8,7 +8,8 @@ StalePolicy = Literal["continue", "restart", "keep"]
 """What becomes of a running episode when newer versions are published.
 
 * `continue`: it goes on with the newest one, so that its turns, or parts of one, are of several versions.
-* `restart`: once its head version is more than `max_staleness` behind, it is given up and begun again.
+* `restart`: likewise, but once its head version, the one that it began with, is more than `max_staleness`
+  behind, it is given up and begun again.
 * `keep`: it goes on with the version that it began with, which has to be served as long as it runs.
 """
 
