@@ -83,10 +83,10 @@ def versions(agent=GOLD):
     return Versions(PolicyVersion(version=agent.version, number=0))
 
 
-def engine(policy=None, plan=None, **options):
+def engine(policy=None, plan=None, known=None, **options):
     """An engine of the library desk's tasks."""
     plan = plan or Plan(range(TASKS), 2)
-    return Engine(toy_domain.ENV_ID, {}, policy or Faulty(), versions(), plan, **options)
+    return Engine(toy_domain.ENV_ID, {}, policy or Faulty(), known or versions(), plan, **options)
 
 
 def evaluated(plan):
