@@ -9,6 +9,7 @@ from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
+from tool_envs.simulators.llm import ChatModel, LLMUser, RecordedModel, UserReplyError
 from tool_envs.simulators.phrasing import Phrases, Pool
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.replay import ReplayUser
@@ -19,17 +20,21 @@ __all__ = [
     "AgendaUser",
     "AgentVoice",
     "AwaitedUser",
+    "ChatModel",
     "Fact",
     "HumanUser",
     "IdPattern",
+    "LLMUser",
     "Language",
     "Phrases",
     "Pool",
+    "RecordedModel",
     "RecordedUser",
     "ReplayUser",
     "Trait",
     "Turn",
     "UserGoal",
+    "UserReplyError",
     "UserSimulator",
     "Value",
     "Verb",

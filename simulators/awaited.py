@@ -1,7 +1,7 @@
 """Users who are far away: each turn of theirs is awaited."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from tool_envs.errors import UsageError
@@ -15,6 +15,19 @@ class AwaitedUser:
     `ToolEnv.areset` and `astep` await them, so that thousands of episodes share one thread; `reset` and
     `step` block until they have answered. The rest of a `UserSimulator` is the subclass's.
     """
+
+    @property
+    def cost(self) -> float:
+        """US dollars that the episode has cost so far, as far as that is known."""
+        return 0.0
+
+    @property
+    def turns(self) -> Sequence[Json] | None:
+        """What `options["user_turns"]` must hold for them to say it all again, far from any network.
+
+        None: they cannot.
+        """
+        return None
 
     async def areset(self, goal: Json, key: int) -> Turn:
         """The first turn; see `UserSimulator.reset`."""

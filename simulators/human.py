@@ -118,6 +118,13 @@ def acts_of(text: str, agent_text: str, goal: UserGoal, phrases: Phrases) -> lis
     return [*({"act": "accept_no", "wish": k} for k in took_no), *informed]
 
 
+def proposal_of(agent_text: str, goal: UserGoal, phrases: Phrases) -> tuple[str, dict[str, Json]]:
+    """The write that an agent's message is about, empty if none can be made out, and its arguments so far."""
+    proposal = read(agent_text, phrases.language, goal.lexicon)
+    nodes = [node for node in plan(goal, phrases)[0] if node.wish.tool == proposal.tool]
+    return proposal.tool, _named(proposal.mentions, nodes)
+
+
 def _named(mentions: Mapping[str, tuple[Json, ...]], nodes: Iterable[Node]) -> dict[str, Json]:
     """The arguments of which a text names a value: all of them for a list, else the only one."""
     parts = {leaf for node in nodes for leaf, name in node.owners.items() if leaf != name}

@@ -181,6 +181,7 @@ def test_any_header_is_a_wait_or_none(value, date):
         ([failure(500, "a" * 20_000)], ChatReplyError, 500, 1),
         ([Answer()], ChatReplyError, 200, 1),
         ([Answer(b"[" * 9000)], ChatReplyError, 200, 1),
+        ([Answer(b'{"choices": [{"message": {"a": ' + b"[" * 9000)], ChatReplyError, 200, 1),
         ([completion(finish="abort")], ChatReplyError, 200, 1),
         ([slow(completion(), delay=31.0)], ChatDeadlineError, None, 1),
         ([slow(completion(), pieces=100, pause=1.0)], ChatDeadlineError, None, 1),
@@ -221,6 +222,12 @@ def test_how_long_the_server_asks_to_wait(value, date, seconds):
 
     *_, waited = run_virtually(ask([failure(429, retry_after=value, date=date), completion()]))
     assert waited == seconds or (seconds == 0.0 and 0.0 < waited < 1.0)
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun():
+    (error,), *_, seconds = run_virtually(ask([failure(503, retry_after="31")], deadline=30.0))
+
+    assert (type(error), seconds) == (ChatDeadlineError, 0.0)
 
 
 def test_waits_grow_and_differ_from_request_to_request():
@@ -317,6 +324,14 @@ def test_tokens_and_logprobs_when_they_are_served():
     reply = asked(Answer(msgspec.json.encode({**body, "prompt_token_ids": [1, 2, 3]})))
 
     assert (reply.prompt_token_ids, reply.token_ids, reply.logprobs) == ((1, 2, 3), (5, 6), (-0.5, 0.0))
+
+
+def test_a_logprob_is_finite():
+    body = completion(logprobs={"content": [{"logprob": 5}]}).body.replace(
+        b'"logprob": 5', b'"logprob": -1e999'
+    )
+
+    assert type(asked(Answer(body))) is ChatReplyError
 
 
 @pytest.mark.parametrize("token_ids", [[5], [5, 6, 7], [5, -6], [5, 0.5]])

@@ -25,8 +25,9 @@ def load_domain(
     flights: int,
     data_seed: int,
     pool_size: int | None = None,
+    user_model: str = "",
 ) -> Domain:
-    """The bundle of one split, made once in a process.
+    """The bundle of one split, made once in a process; for `user_model` see `service_domain`.
 
     Raises:
         UnknownNameError: There is no such schema version, split or difficulty.
@@ -43,7 +44,17 @@ def load_domain(
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(schema_version, split, difficulty, customers, flights, data_seed, pool_size),
+        load_arguments=(
+            schema_version,
+            split,
+            difficulty,
+            customers,
+            flights,
+            data_seed,
+            pool_size,
+            user_model,
+        ),
         arrays=BookingArrays(base),
         rows=BookingRows(base),
+        user_model=user_model,
     )

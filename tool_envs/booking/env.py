@@ -4,7 +4,9 @@ import functools
 from typing import Literal
 
 from tool_envs.booking.domain import load_domain
+from tool_envs.messages import Json
 from tool_envs.service.bundle import ServiceEnv
+from tool_envs.service.user_model import user_model_text
 from tool_envs.vector import ToolVectorEnv
 
 
@@ -41,7 +43,11 @@ class BookingEnv(ServiceEnv):
     * `schema_version`: `1.0.0`; `1.1.0` adds `get_flight_status`; `2.0.0` calls `payment_methods` `payments`.
     * `split`: `train` or `test`; they share no customer.
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
-    * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
+    * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal; `llm`,
+      a language model.
+    * `user_model`, `user_base_url`, `user_api_key_env`, `user_arguments`, `user_client`: of the user `llm`,
+      the model's name, its server, the environment variable that holds the key, what each request holds
+      (`{"temperature": 0.7}`), and how it is asked (`tool_envs.service.user_model.ClientOptions`).
     * `customers`, `flights`, `data_seed`: size and seed of the airline.
     * `pool_size`: only the first so many tasks; None: all of them.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
@@ -63,13 +69,26 @@ class BookingEnv(ServiceEnv):
         flights: int = 300,
         data_seed: int = 0,
         pool_size: int | None = None,
+        user_model: str | None = None,
+        user_base_url: str | None = None,
+        user_api_key_env: str | None = None,
+        user_arguments: dict[str, Json] | None = None,
+        user_client: dict[str, Json] | None = None,
         max_steps: int = 60,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
+        model = user_model_text(
+            user,
+            model=user_model,
+            base_url=user_base_url,
+            api_key_env=user_api_key_env,
+            arguments=user_arguments,
+            client=user_client,
+        )
         super().__init__(
-            load_domain(schema_version, split, difficulty, customers, flights, data_seed, pool_size),
+            load_domain(schema_version, split, difficulty, customers, flights, data_seed, pool_size, model),
             user=user,
             max_steps=max_steps,
             parallel_calls=parallel_calls,

@@ -27,8 +27,11 @@ def load_domain(
     data_seed: int,
     pool_size: int | None = None,
     family: str | None = None,
+    user_model: str = "",
 ) -> Domain:
     """The bundle of one split, made once in a process. There is no array view of letters.
+
+    For `user_model` see `service_domain`.
 
     Raises:
         UnknownNameError: There is no such schema version, split, difficulty or family.
@@ -46,8 +49,18 @@ def load_domain(
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(schema_version, split, difficulty, customers, data_seed, pool_size, family),
+        load_arguments=(
+            schema_version,
+            split,
+            difficulty,
+            customers,
+            data_seed,
+            pool_size,
+            family,
+            user_model,
+        ),
         arrays=RetailArrays(base) if as_arrays else None,
         rows=RetailRows(base) if as_arrays else None,
         praised=praised_in,
+        user_model=user_model,
     )

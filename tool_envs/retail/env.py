@@ -3,8 +3,10 @@
 import functools
 from typing import Literal
 
+from tool_envs.messages import Json
 from tool_envs.retail.domain import load_domain
 from tool_envs.service.bundle import ServiceEnv
+from tool_envs.service.user_model import user_model_text
 from tool_envs.vector import ToolVectorEnv
 
 
@@ -43,7 +45,11 @@ class RetailEnv(ServiceEnv):
     * `difficulty`: 1 (one wish) to 5 (compounds, difficult customers); None: all in turn.
     * `family`: the kind of all wishes, such as `cancel` or `question`; None: the nine that rules grade, in
       turn. `letter` is apart: customers ask for a letter about one of their orders, which `respond` writes.
-    * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal.
+    * `user`: `agenda`; `replay`, who says `options["user_turns"]`; `human`, a person at the terminal; `llm`,
+      a language model.
+    * `user_model`, `user_base_url`, `user_api_key_env`, `user_arguments`, `user_client`: of the user `llm`,
+      the model's name, its server, the environment variable that holds the key, what each request holds
+      (`{"temperature": 0.7}`), and how it is asked (`tool_envs.service.user_model.ClientOptions`).
     * `customers`, `data_seed`: size and seed of the store.
     * `pool_size`: only the first so many tasks; None: all of them.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`. Of a letter, the sub-goals are
@@ -66,12 +72,25 @@ class RetailEnv(ServiceEnv):
         data_seed: int = 0,
         pool_size: int | None = None,
         family: str | None = None,
+        user_model: str | None = None,
+        user_base_url: str | None = None,
+        user_api_key_env: str | None = None,
+        user_arguments: dict[str, Json] | None = None,
+        user_client: dict[str, Json] | None = None,
         max_steps: int = 50,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size, family)
+        model = user_model_text(
+            user,
+            model=user_model,
+            base_url=user_base_url,
+            api_key_env=user_api_key_env,
+            arguments=user_arguments,
+            client=user_client,
+        )
+        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size, family, model)
         super().__init__(
             bundle,
             user=user,

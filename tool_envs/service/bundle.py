@@ -13,6 +13,7 @@ from tool_envs.messages import Json
 from tool_envs.service.grading import Grader
 from tool_envs.service.rubrics import Praised, TaskRubrics, nothing_more
 from tool_envs.service.tasks import GeneratedTasks
+from tool_envs.service.user_model import llm_user
 from tool_envs.simulators import AgendaUser, HumanUser, RecordedUser, UserSimulator
 from tool_envs.task import Task
 from tool_envs.toolkit import Toolkit
@@ -33,8 +34,9 @@ def service_domain(
     arrays: ArrayView | None = None,
     rows: RowView | None = None,
     praised: Praised = nothing_more,
+    user_model: str = "",
 ) -> Domain:
-    """The bundle of a service desk: three kinds of users, and solvers that speak the toolkit's schema.
+    """The bundle of a service desk: four kinds of users, and solvers that speak the toolkit's schema.
 
     Args:
         grader: Grades its episodes.
@@ -50,6 +52,7 @@ def service_domain(
         arrays: As in `Domain`.
         rows: As in `Domain`.
         praised: What is good in a letter beside that it answers what was asked, for the rubrics of its tasks.
+        user_model: What `user_model_text` returned for the model of the user `llm`; empty: there is none.
     """
     phrases, renames = grader.desk.phrases, grader.desk.renames
 
@@ -70,7 +73,12 @@ def service_domain(
         base=base,
         tasks=tasks,
         policy_text=policy_text,
-        simulators={"agenda": agenda, "replay": replay, "human": human},
+        simulators={
+            "agenda": agenda,
+            "replay": replay,
+            "human": human,
+            "llm": llm_user(user_model, phrases),
+        },
         grade=grader.grade,
         grader_digest=digest({"grader": grader.desk.grader, "policy": policy_text}),
         load=load,

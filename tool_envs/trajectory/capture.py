@@ -11,6 +11,7 @@ from tool_envs.env import ToolEnv, unwrap
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json, Message
+from tool_envs.simulators import AwaitedUser
 from tool_envs.trajectory.record import (
     FORMAT_VERSION,
     AgentRef,
@@ -73,10 +74,12 @@ def record_episode(
     setting: PolicySetting = SCRIPTED,
     policy_versions: Sequence[PolicyVersion] | None = None,
     turns: Sequence[Turn] | None = None,
+    agent_cost: float = 0.0,
 ) -> Trajectory:
     """The record of an environment's finished episode.
 
-    Nothing of an episode that failed for its infrastructure is trainable, whatever `turns` say.
+    Nothing of an episode that failed for its infrastructure is trainable, whatever `turns` say. What a user
+    who is far away said stands in the options of `reset` too, so that a replay asks no model.
 
     Args:
         env: The environment, made by `gymnasium.make`; it still holds the episode.
@@ -88,6 +91,7 @@ def record_episode(
             under the number 0.
         turns: For each message of the agent, in order, who wrote it and what was sampled; None:
             `agent_version` wrote them all.
+        agent_cost: US dollars for the agent's model, as far as they are known; the user says their own.
 
     Raises:
         UsageError: The episode still runs, the policy version is empty, `setting`, `policy_versions` or
@@ -103,6 +107,7 @@ def record_episode(
         raise UsageError("Only an episode that began with `reset(seed=...)` can be replayed from a record.")
     if not agent_version:
         raise UsageError("`agent_version` is empty. Say which version of the policy acted.")
+    user = episode.user
     versions = policy_versions or [PolicyVersion(version=agent_version, number=0)]
     return Trajectory(
         **describe_setting(inner),
@@ -118,7 +123,7 @@ def record_episode(
         messages=tuple(_record_messages(episode, agent_version, turns)),
         outcome=episode.outcome,
         filter_verdict=None,
-        costs={"agent": 0.0, "user": 0.0},
+        costs={"agent": agent_cost, "user": user.cost if isinstance(user, AwaitedUser) else 0.0},
     )
 
 
@@ -208,10 +213,17 @@ def _refer_to_env(env: ToolEnv) -> EnvRef:
 
 
 def _name_task(episode: Episode) -> dict[str, Json]:
-    """The options of reset, with the task by its id: an index or a draw may mean another one elsewhere."""
-    others = {name: value for name, value in episode.options.items() if name != "task_index"}
-    options: dict[str, Json] = _as_json("the options of reset", {**others, "task_id": episode.task.id})
-    return options
+    """The options of reset that make the episode again, anywhere.
+
+    The task by its id, since an index or a draw may mean another one elsewhere; and the turns of a user who
+    was far away.
+    """
+    options = {name: value for name, value in episode.options.items() if name != "task_index"}
+    options["task_id"] = episode.task.id
+    if isinstance(episode.user, AwaitedUser) and episode.user.turns is not None:
+        options["user_turns"] = list(episode.user.turns)
+    as_json: dict[str, Json] = _as_json("the options of reset", options)
+    return as_json
 
 
 def _as_json(what: str, value: Any) -> Json:  # noqa: ANN401 - callers pass whatever they were given

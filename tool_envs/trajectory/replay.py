@@ -9,7 +9,7 @@ import msgspec
 
 from tool_envs.env import ToolEnv, unwrap
 from tool_envs.environments import make_env
-from tool_envs.errors import ReplayMismatchError
+from tool_envs.errors import InfrastructureError, ReplayMismatchError
 from tool_envs.messages import Json
 from tool_envs.reward import unjudged
 from tool_envs.trajectory.capture import describe_setting, record_message
@@ -22,7 +22,7 @@ def replay(trajectory: Trajectory, **overrides: Json) -> None:
     First the digests of schema, task, user, grader and data must be those of the record; then every message,
     the outcome and the final data. An infrastructure failure need not happen again: of such a record only
     what came before its last action, the unfinished one, is compared. Where a policy was cut off, the
-    replay is truncated there too.
+    replay is truncated there too. A user who was far away says what the record holds, and no model is asked.
 
     Args:
         trajectory: The record.
@@ -52,9 +52,13 @@ def replay_each(trajectories: Iterable[Trajectory], **overrides: Json) -> Iterat
 
 def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
     inner = unwrap(env)
-    env.reset(seed=trajectory.seed, options=trajectory.options)
-    compare_settings(trajectory, inner)
     finished = trajectory.outcome.status != "infrastructure"
+    try:
+        env.reset(seed=trajectory.seed, options=trajectory.options)
+    except InfrastructureError:
+        if finished or trajectory.messages:
+            raise
+    compare_settings(trajectory, inner)
     actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
     # Every action that was carried out has an answer.
     cut = actions.pop() if finished and _ends_with_action(trajectory) else None
