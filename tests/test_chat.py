@@ -416,6 +416,36 @@ def test_requests_of_a_loop_share_connections():
     assert (stub.connections, len(stub.requests)) == (1, 5)
 
 
+@pytest.mark.parametrize(("limit", "made"), [(None, 20), (3, 3)])
+def test_connections_are_as_many_as_requests_at_once(limit, made):
+    async def run():
+        answer = slow(completion(), delay=1.0)
+        async with (
+            ChatStub([answer]) as stub,
+            ChatClient("m", base_url=stub.url, max_connections=limit) as client,
+        ):
+            await asyncio.gather(*[client.complete(HELLO) for _ in range(20)])
+            await client.complete(HELLO)
+            return stub.connections, stub.open, asyncio.get_running_loop().time()
+
+    connections, left_open, seconds = run_virtually(run())
+    assert connections == left_open == made
+    assert seconds == pytest.approx(-(-20 // made) + 1.0)
+
+
+def test_a_request_that_outlives_its_pool_closes_its_connection():
+    async def run():
+        async with ChatStub([slow(completion(), delay=1.0)]) as stub:
+            async with ChatClient("m", base_url=stub.url) as client:
+                request = asyncio.ensure_future(client.complete(HELLO))
+                await asyncio.sleep(0.5)
+            reply = await request
+            await asyncio.sleep(0.1)
+            return reply.text, stub.open
+
+    assert run_virtually(run()) == ("Hello.", 0)
+
+
 def test_each_loop_has_connections_of_its_own_and_closes_them():
     with serving([completion()]) as stub:
         client = ChatClient("m", base_url=stub.url)

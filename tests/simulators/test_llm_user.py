@@ -187,6 +187,10 @@ def test_a_yes_to_another_tool_than_the_words_name_has_only_what_they_agree_to()
     assert act == {"act": "affirm", "tool": CANCEL.tool, "arguments": {"order_id": "#W1234567"}}
 
 
+def test_a_yes_in_words_to_nothing_that_can_be_made_out_is_none():
+    assert acts(reply("Yes, please."), "Shall I go ahead?") == ()
+
+
 def test_a_no_is_read_from_the_words():
     assert acts(reply("No, to my gift card")) == (
         {"act": "deny"},

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from tool_envs.chat.failures import (
     ContextOverflowError,
 )
 from tool_envs.chat.ledger import Ledger, Prices
+from tool_envs.chat.pool import Pool
 from tool_envs.chat.reply import (
     ChatReply,
     UnusableReplyError,
@@ -109,8 +110,8 @@ class ChatClient:
         self._path = urlsplit(self._url).path
         self._max_reply_bytes = max_reply_bytes
         self._max_connections = max_connections
-        self._tls = httpx.create_ssl_context() if self._url.startswith("https:") else False
-        self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
+        self._tls = httpx.create_ssl_context(verify=self._url.startswith("https:"))
+        self._pools: dict[asyncio.AbstractEventLoop, Pool] = {}
 
     async def complete(
         self,
@@ -150,7 +151,7 @@ class ChatClient:
     async def __aexit__(self, *_: object) -> None:
         pool = self._pools.get(asyncio.get_running_loop())
         if pool is not None:
-            await pool.closer.aclose()
+            await pool.aclose()
 
     def __repr__(self) -> str:
         return f"ChatClient({self.model!r}, base_url={self.base_url!r})"
@@ -204,10 +205,13 @@ class ChatClient:
         """Send the request once. What goes wrong is returned: an exception would drag httpx's along."""
         import httpx
 
+        timeout = httpx.Timeout(None, connect=max(connect, 0.001))
+        pool = await self._pool()
         try:
-            http = await self._connections()
-            timeout = httpx.Timeout(None, connect=max(connect, 0.001))
-            async with http.stream("POST", self._url, content=body, timeout=timeout) as response:
+            async with (
+                pool.connection() as http,
+                http.stream("POST", self._url, content=body, timeout=timeout) as response,
+            ):
                 received = await self._read(response)
         except (httpx.RequestError, OSError) as problem:
             return _Failure(ChatTransportError, f"{type(problem).__name__}: {problem}", None, transient=True)
@@ -251,16 +255,15 @@ class ChatClient:
 
     # --- Connections
 
-    async def _connections(self) -> "httpx.AsyncClient":
-        """The pool of the running event loop."""
+    async def _pool(self) -> Pool:
+        """The connections of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._pools:
             for closed in [other for other in list(self._pools) if other.is_closed()]:
                 self._pools.pop(closed, None)
-            http = self._connect()
-            self._pools[loop] = pool = _Pool(http, self._close_with(loop, http))
-            await anext(pool.closer)
-        return self._pools[loop].http
+            pool = self._pools[loop] = Pool(self._connect, self._max_connections)
+            await pool.close_with_loop(lambda: self._pools.pop(loop, None))
+        return self._pools[loop]
 
     def _connect(self) -> "httpx.AsyncClient":
         import httpx
@@ -269,27 +272,8 @@ class ChatClient:
         headers = {"accept-encoding": "identity", "content-type": "application/json"}
         if self._key is not None:
             headers["authorization"] = f"Bearer {self._key}"
-        limits = httpx.Limits(
-            max_connections=self._max_connections,
-            max_keepalive_connections=self._max_connections,
-            keepalive_expiry=_KEEP_ALIVE,
-        )
+        limits = httpx.Limits(max_connections=1, keepalive_expiry=_KEEP_ALIVE)
         return httpx.AsyncClient(headers=headers, limits=limits, verify=self._tls)
-
-    async def _close_with(
-        self, loop: asyncio.AbstractEventLoop, http: "httpx.AsyncClient"
-    ) -> AsyncGenerator[None, None]:
-        """Closes a pool when it is closed itself, as generators are at the end of `asyncio.run`."""
-        try:
-            yield
-        finally:
-            self._pools.pop(loop, None)
-            await http.aclose()
-
-
-class _Pool(NamedTuple):
-    http: "httpx.AsyncClient"
-    closer: AsyncGenerator[None, None]
 
 
 class _Progress(msgspec.Struct):
