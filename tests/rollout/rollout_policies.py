@@ -24,7 +24,8 @@ FOREVER = 1e9
 class Attempt:
     """What happens in an attempt at an episode: seconds before each turn, and what the last one brings.
 
-    `fault`: None; `lost` (the infrastructure); `wrong` (a mistake); `hangs`; `length` or `context` (cut).
+    `fault`: None; `lost` (the infrastructure); `wrong` or `cancelled` (mistakes); `hangs`; `length` or
+    `context` (cut).
     """
 
     fault: str | None = None
@@ -76,6 +77,8 @@ class FaultyEpisode:
             raise InfrastructureError("the line is dead")
         if attempt.fault in ("length", "context"):
             return PolicyOutput(action="I was about to", finish=attempt.fault)
+        if attempt.fault == "cancelled":
+            raise asyncio.CancelledError
         raise KeyError("a key that is secret")
 
 

@@ -1,6 +1,7 @@
 """Laws of rollouts: each episode ends once, whatever becomes of the others, and none without cause."""
 
 import asyncio
+import math
 import tempfile
 import threading
 from contextlib import aclosing
@@ -24,10 +25,11 @@ from tool_envs.trajectory.capture import SCRIPTED
 from tool_envs.trajectory.record import PolicyRun, PolicyVersion, Sampling, Tokens, assistant_messages
 
 DEADLINE, LONGEST = 100.0, 5.0
+MISTAKES = ("wrong", "cancelled")
 
 attempts = st.builds(
     Attempt,
-    fault=st.sampled_from([None, None, "lost", "wrong", "hangs", "length", "context"]),
+    fault=st.sampled_from([None, None, "lost", "wrong", "cancelled", "hangs", "length", "context"]),
     at=st.integers(0, 1),  # every episode has two turns and more
     latency=st.floats(0.0, LONGEST),
 )
@@ -39,7 +41,7 @@ def expected_end(script, retries):
         fault = script[min(number, len(script) - 1)].fault
         if fault in (None, "length", "context"):
             return ("recorded" if fault is None else fault), number + 1
-        if fault == "wrong":
+        if fault in MISTAKES:
             return fault, number + 1
     return "lost", retries + 1
 
@@ -74,7 +76,7 @@ def test_every_episode_ends_once_as_its_own_script_says(data, group_size, concur
     ends = {e: expected_end(scripts[e.key], retries) for e in plan}
     assert sorted(map(repr, (episode.planned for episode in ended))) == sorted(map(repr, plan))
     recorded = {e.planned for e in ended if e.record}
-    assert recorded == {e for e, (end, _) in ends.items() if end not in ("wrong", "lost")}
+    assert recorded == {e for e, (end, _) in ends.items() if end not in (*MISTAKES, "lost")}
     assert {e.planned for e in ended if e.failure} == set(plan) - recorded
 
     # The store holds what was recorded, the sidecar each attempt that failed.
@@ -82,7 +84,7 @@ def test_every_episode_ends_once_as_its_own_script_says(data, group_size, concur
     assert {(f["task"], f["sample"]) for f in told if f["is_last"]} == {
         (e.task, e.sample) for e in set(plan) - recorded
     }
-    failed_attempts = sum(tries - (end not in ("wrong", "lost")) for end, tries in ends.values())
+    failed_attempts = sum(tries - (end not in (*MISTAKES, "lost")) for end, tries in ends.values())
     assert len(told) == failed_attempts
     assert policy.begun == {e.key: tries for e, (_, tries) in ends.items()}
 
@@ -96,7 +98,8 @@ def test_every_episode_ends_once_as_its_own_script_says(data, group_size, concur
             assert (outcome.status, outcome.ended_by, outcome.reward) == ("truncated", end, 0.0)
     assert all(f["record"] is None or f["record"]["outcome"]["reward"] is None for f in told)
 
-    assert isinstance(error, KeyError) == any(end == "wrong" for end, _ in ends.values())
+    assert (error is not None) == any(end in MISTAKES for end, _ in ends.values())
+    assert error is None or isinstance(error, (KeyError, UsageError))
     assert policy.most <= concurrency
     assert policy.running == 0
 
@@ -152,7 +155,7 @@ def test_a_mistake_is_raised_after_all_others_and_its_words_stay_out_of_files(tm
     ended, error = ended_with(Attempt("wrong"), retries=5, out=tmp_path)
 
     assert isinstance(error, KeyError)
-    assert "1 episodes ended so" in error.__notes__[0]
+    assert "without a reward: 1." in error.__notes__[0]
     assert (ended.failure.kind, ended.failure.attempt, ended.failure.record) == ("mistake", 1, None)
     assert "secret" not in (tmp_path / "failures.jsonl").read_text()
     assert "rollout_policies, line" in ended.failure.message
@@ -185,6 +188,8 @@ def play_one(policy, published=None, **options):
     [
         {"action": {1, 2}},
         {"action": "x", "policy_version": (PolicyRun(version="never published", count=None),)},
+        {"action": "x", "cost": math.nan},
+        {"action": "x", "finish": "length", "cost": -1.0},
     ],
 )
 def test_what_no_policy_may_return_is_a_mistake_and_no_reward(output):

@@ -98,7 +98,9 @@ class Crew:
     def raise_mistakes(self) -> None:
         """Raise the first exception that was no failure of the infrastructure, if there was one."""
         for mistake in self._mistakes:
-            mistake.add_note(f"{self._mistaken} episodes ended so, without a reward; all others were played.")
+            mistake.add_note(
+                f"Episodes that ended so, without a reward: {self._mistaken}. All others were played."
+            )
             raise mistake
 
     # --- Workers

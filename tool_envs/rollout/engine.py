@@ -1,5 +1,6 @@
 """Episodes of a plan, many at once, in one thread."""
 
+import functools
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, nullcontext
@@ -40,8 +41,8 @@ class Engine:
     What can end an episode:
 
     * Its own end, the step limit, or a turn that was cut (`length`, `context`): it has a record.
-    * An `InfrastructureError`, of the policy, the user or the deadline: it is tried again, from the start and
-      with the same seed, `retries` times. The last failure is its end.
+    * An `InfrastructureError`, of the policy, the user or the deadline: it is tried again, at once, from the
+      start and with the same seed, `retries` times. The last failure is its end.
     * Any other exception is a mistake in the policy or in the environment, and the end of that episode. All
       others are played; then the first such exception is raised.
     * Cancellation (Ctrl-C) ends all that run, and nothing is kept of them.
@@ -88,7 +89,7 @@ class Engine:
             kwargs=dict(kwargs),
             policy=policy,
             versions=versions,
-            concurrency=concurrency,
+            concurrency=min(concurrency, len(plan)),
             retries=retries,
             deadline=deadline,
         )
@@ -161,7 +162,7 @@ class Engine:
         """
         batches: Batches[Group] = Batches(admission, on_stale)
         with self._hire(admission, keeps_version=on_stale == "keep") as crew:
-            self._look_again = lambda: self._refresh(crew, batches, admission, on_stale)
+            self._look_again = functools.partial(self._refresh, crew, batches, admission, on_stale)
             while not crew.schedule.is_over:  # what has grown too old may be played after all others
                 async with aclosing(crew.play()) as results:
                     async for result in results:
@@ -192,9 +193,11 @@ class Engine:
             if folder is not None:
                 _read(folder, self._env.domain.tasks, recorded, tally)
             schedule = Schedule(self._plan, recorded, admission)
-            yield Crew(
-                msgspec.structs.replace(self._work, keeps_version=keeps_version), schedule, folder, tally
-            )
+            work = msgspec.structs.replace(self._work, keeps_version=keeps_version)
+            try:
+                yield Crew(work, schedule, folder, tally)
+            finally:
+                self._look_again = None
 
     def _open_folder(self) -> RunFolder | None:
         if self._out is None:
@@ -213,8 +216,10 @@ class Engine:
 
 def _read(folder: RunFolder, tasks: TaskSet, recorded: Recorded, tally: Tally) -> None:
     for task, record in folder.records(tasks):
+        before = len(recorded)
         if not recorded.add(task, record):
             raise DataFileError(
                 folder.path, f"holds a record of task {record.task.id!r}, seed {record.seed}: not of its run"
             )
-        tally.add(record, resumed=True)
+        if len(recorded) > before:  # a group that had grown too old was played, and recorded, again
+            tally.add(record, resumed=True)

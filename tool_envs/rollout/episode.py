@@ -1,6 +1,8 @@
 """One episode of a rollout, from `reset` to its record."""
 
 import asyncio
+import math
+from collections.abc import Coroutine
 from typing import Any
 
 import msgspec
@@ -73,11 +75,12 @@ class RunningEpisode:
             Exception: Whatever else the policy raises is a mistake in the policy, and in the environment one
                 in the environment.
         """
+        timeout = self._timeout = asyncio.timeout(deadline)
         try:
-            async with asyncio.timeout(deadline) as self._timeout:
-                await self._play()
+            async with timeout:
+                await _uncancelled(self._play())
         except TimeoutError:
-            if not self._timeout.expired():
+            if not timeout.expired():
                 raise
             if self._is_given_up:
                 raise GivenUpError from None
@@ -129,13 +132,17 @@ class RunningEpisode:
 
     async def _take(self, output: PolicyOutput, version: PolicyVersion) -> list[dict[str, Any]]:
         """Carry out a turn; returns the new messages."""
+        if not 0.0 <= output.cost < math.inf:
+            raise UsageError(
+                f"The cost of a turn is a number of US dollars of at least 0, not {output.cost!r}."
+            )
         self._cost += output.cost
         if output.finish == "stop":
             self._turns.append(_describe(output, version))
             *_, info = await self._env.astep(output.action)
             new_messages: list[dict[str, Any]] = info["messages"]
             return new_messages
-        cut = output.action if output.action or output.tokens is not None else None
+        cut = output.action or ("" if output.tokens else None)
         if cut is not None:
             self._turns.append(_describe(output, version))
         self._env.truncate(output.finish, cut)
@@ -158,6 +165,17 @@ class RunningEpisode:
             turns=self._turns[:written],  # an action that nobody can have written is no message
         )
         return msgspec.structs.replace(record, costs={**record.costs, "agent": self._cost})
+
+
+async def _uncancelled(play: Coroutine[Any, Any, None]) -> None:
+    """Await a coroutine; a cancellation that nobody asked its task for is a mistake in it."""
+    task = asyncio.current_task()
+    try:
+        await play
+    except asyncio.CancelledError:
+        if task is None or task.cancelling():
+            raise
+        raise UsageError("A turn ended as cancelled, though nobody cancelled its episode.") from None
 
 
 def _describe(output: PolicyOutput, version: PolicyVersion) -> Turn:

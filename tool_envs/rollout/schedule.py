@@ -54,6 +54,7 @@ class Recorded:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._known = set(plan.tasks)
+        self._count = 0
         self.complete: set[int] = set()
         self.partial: dict[int, dict[int, Trajectory]] = {}
 
@@ -69,6 +70,7 @@ class Recorded:
             return False
         if task not in self.complete:
             records = self.partial.setdefault(task, {})
+            self._count += sample not in records
             records[sample] = record
             if len(records) == self._plan.group_size:
                 self.complete.add(task)
@@ -77,7 +79,7 @@ class Recorded:
 
     def __len__(self) -> int:
         """How many episodes."""
-        return len(self.complete) * self._plan.group_size + sum(map(len, self.partial.values()))
+        return self._count
 
 
 class Schedule:
@@ -131,11 +133,11 @@ class Schedule:
         Args:
             is_stale: Whether an episode is, by the number of the version under which it began.
         """
-        for task, ended in self._ended.items():
+        for ended in self._ended.values():
             for sample, episode in list(ended.items()):
                 if episode.record is not None and is_stale(episode.record.policy_versions[0].number):
                     del ended[sample]
-                    self._admitted.append(self._plan.group(task)[sample])
+                    self._admitted.append(episode.planned)
 
     def put_back(self, groups: Iterable[Group]) -> None:
         """Have groups that had ended played again, before all others; they wait for admission as before."""
