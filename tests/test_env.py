@@ -685,3 +685,34 @@ def test_an_episode_can_be_truncated_for_a_reason_of_its_caller():
     assert env.outcome is outcome
     with pytest.raises(EpisodeEndedError):
         env.truncate("again")
+
+
+@pytest.mark.parametrize("cut", ["I will", '<tool_call>{"name"', {"name": "lend", "arguments": {}}])
+def test_what_was_cut_of_an_action_is_the_last_message_and_not_carried_out(cut):
+    env = far_env()
+    env.reset(seed=0)
+    env.truncate("length", cut)
+    last = env.episode.history[-1]
+    assert (last.role, last.action, last.content, last.tool_calls) == ("assistant", cut, "", ())
+    assert env.messages[-1] == {
+        "role": "assistant",
+        "content": cut if isinstance(cut, str) else json.dumps(cut),
+    }
+    assert (env.outcome.steps, env.episode.said) == (0, [])
+
+
+def test_an_episode_fails_for_what_failed_outside_of_it_and_has_no_reward():
+    env = far_env()
+    env.reset(seed=0)
+    env.fail(InfrastructureError("the policy's server is down"))
+    outcome = env.fail(TimeoutError())
+    assert (outcome.status, outcome.reward, outcome.ended_by) == ("infrastructure", None, "TimeoutError")
+    assert env.outcome is outcome
+
+
+def test_an_episode_that_ended_by_itself_does_not_fail_afterwards():
+    env = far_env()
+    env.reset(seed=0)
+    env.step(say("bye"))
+    with pytest.raises(EpisodeEndedError):
+        env.fail(InfrastructureError("too late"))

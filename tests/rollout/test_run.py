@@ -127,6 +127,8 @@ def make(env_id=toy_domain.ENV_ID, kwargs=None, agent=GOLD, plan=PLAN, known=Non
 )
 def test_the_folder_of_another_run_is_refused_and_left_alone(tmp_path, other, named):
     asyncio.run(make(out=tmp_path).run())
+    with (tmp_path / "segment-000001.jsonl").open("a") as torn:
+        torn.write('{"half a rec')
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
     with pytest.raises(UsageError, match=named):
@@ -139,9 +141,11 @@ def test_a_policy_that_was_trained_meanwhile_may_go_on(tmp_path):
     later = Versions(PolicyVersion(version="step-3", number=3))
 
     asyncio.run(make(out=tmp_path).run())
+    first = manifest(tmp_path)
     summary = asyncio.run(make(known=later, out=tmp_path).run())
 
     assert summary.resumed == len(PLAN)
+    assert manifest(tmp_path) == first
 
 
 def test_a_folder_with_a_live_writer_is_refused(tmp_path):

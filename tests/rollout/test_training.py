@@ -119,6 +119,33 @@ def test_an_episode_that_is_too_old_is_begun_again(tmp_path):
     assert len(list(read_trajectories(tmp_path))) == 4
 
 
+def test_an_ended_episode_of_a_group_that_goes_on_may_be_too_old_as_well():
+    plan, published = Plan(range(3), 2), trained()
+    (quick, slow), *_ = (plan.group(task) for task in plan.tasks)
+    policy = Faulty({slow.key: [Attempt(latency=1e6), Attempt()]})
+    made = engine(policy, plan, known=published, concurrency=4)
+
+    taken = run_virtually(train(made, published, Admission(1, 1, 2), "restart"))
+
+    assert max(ages(taken)) <= 1
+    assert (policy.begun[quick.key], policy.begun[slow.key]) == (2, 2)
+
+
+def test_a_group_that_grows_too_old_as_it_waits_is_played_again(tmp_path):
+    plan, published = Plan(range(4), 1), trained()
+    _, late, *_ = plan
+    # It ends while the trainer makes the version for which it is too old.
+    policy = Faulty({late.key: [Attempt(latency=0.3), Attempt()]})
+    made = engine(policy, plan, known=published, out=tmp_path)
+
+    taken = run_virtually(train(made, published, Admission(1, 1, 2), "restart"))
+
+    assert max(ages(taken)) <= 1
+    assert sorted(group.task for _, batch in taken for group in batch) == list(range(4))
+    assert policy.begun[late.key] == 2
+    assert [r.seed for r in read_trajectories(tmp_path)].count(late.seed) == 2
+
+
 def test_groups_without_a_record_make_no_batch_and_hold_up_none():
     plan, published = Plan(range(TASKS), 2), trained()
     policy = Faulty({e.key: [Attempt("lost")] for e in plan.group(1)})
