@@ -20,7 +20,7 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2 ray
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
@@ -34,9 +34,11 @@ test-integrations: $(INTEGRATIONS) ## Foreign libraries, each in an environment 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py
 
+.venvs/ray/.installed: FIRST = # it needs none
+
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*
-	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check $(FIRST)
+	$(if $(FIRST),.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check $(FIRST))
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 

@@ -88,6 +88,21 @@ def test_numbers_go_up_by_one_and_since_gives_those_from_a_number_on(first, name
     assert all(versions.since(version.number) == every[place:] for place, version in enumerate(every))
 
 
+@given(st.lists(st.integers(0, 9)))
+def test_who_follows_takes_over_what_is_newer_and_nothing_else(numbers):
+    versions, told = Versions(BASE), []
+    stop = versions.tell(told.append)
+
+    for number in numbers:
+        versions.follow(PolicyVersion(version=f"step-{number}", number=number))
+    stop()
+    versions.publish("last")
+
+    newer = [number for place, number in enumerate(numbers) if number > max([0, *numbers[:place]])]
+    assert [version.number for version in told] == newer
+    assert versions.since(1) == (*told, versions.current)
+
+
 @pytest.mark.parametrize("name", ["", "base", "step-1"])
 def test_a_version_without_a_name_of_its_own_is_refused(name):
     versions = Versions(BASE)

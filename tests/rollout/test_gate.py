@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import pickle
 
 import gymnasium
 import pytest
@@ -314,6 +315,11 @@ def test_tokens_are_counted_for_the_version_that_drew_them():
     turn = asyncio.run(Served(Scripted(output), Pausable).policy.act(HELLO, []))
 
     assert turn.policy_version == (PolicyRun(version="step-0", count=2),)
+
+
+def test_a_gate_stays_in_its_process():
+    with pytest.raises(TypeError, match="process"):
+        pickle.dumps(Gate())
 
 
 # --- Ends of another kind

@@ -1,36 +1,17 @@
 """Plays scheduled episodes, each worker one at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
-from tool_envs.env import ToolEnv, unwrap
-from tool_envs.errors import InfrastructureError
-from tool_envs.environments import make_env
-from tool_envs.messages import Json
-from tool_envs.rollout.episode import GivenUpError, RunningEpisode
-from tool_envs.rollout.failures import Failure, describe_failure
+from tool_envs.rollout.episode import GivenUpError
 from tool_envs.rollout.plan import PlannedEpisode
-from tool_envs.rollout.policy import EpisodePolicy, Policy
+from tool_envs.rollout.player import FailedAttempt, Player, Work
 from tool_envs.rollout.run import RunFolder
 from tool_envs.rollout.schedule import EndedEpisode, Group, Schedule
 from tool_envs.rollout.summary import Tally
-from tool_envs.rollout.versions import Versions
 from tool_envs.trajectory.record import Trajectory
-
-
-class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """How episodes are played; see `Engine`."""
-
-    env_id: str
-    kwargs: Mapping[str, Json]
-    policy: Policy | EpisodePolicy
-    versions: Versions
-    concurrency: int
-    retries: int
-    deadline: float | None
-    keeps_version: bool = False
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -44,20 +25,21 @@ _Results = asyncio.Queue[Result | Exception | None]
 
 
 class Crew:
-    """Workers in one thread, as many as episodes run at once; each has an environment while it plays.
+    """Workers in one thread, as many as episodes run at once; each sees one episode at a time to its end.
 
     Args:
         work: How episodes are played.
+        player: By whom.
         schedule: Which.
         folder: Where they are kept; None: nowhere.
         tally: Where they are counted.
     """
 
-    def __init__(self, work: Work, schedule: Schedule, folder: RunFolder | None, tally: Tally) -> None:
+    def __init__(
+        self, work: Work, player: Player, schedule: Schedule, folder: RunFolder | None, tally: Tally
+    ) -> None:
         self.schedule, self.tally = schedule, tally
-        self._work, self._folder = work, folder
-        self._running: dict[PlannedEpisode, RunningEpisode] = {}
-        self._idle: list[ToolEnv] = []
+        self._work, self._player, self._folder = work, player, folder
         self._changed = asyncio.Event()
         self._mistakes: list[Exception] = []  # the first only: each holds on to all that it met
         self._mistaken = 0
@@ -80,14 +62,10 @@ class Crew:
         finally:
             workers.cancel()
             await asyncio.wait([workers])
-            while self._idle:
-                self._idle.pop().close()
 
     def give_up(self, is_stale: Callable[[int], bool]) -> None:
         """Begin those episodes again that are stale, by the number of the version under which they began."""
-        for episode in self._running.values():
-            if is_stale(episode.head.number):
-                episode.give_up()
+        self._player.give_up(is_stale)
         self.schedule.begin_again(is_stale)
 
     def notify(self) -> None:
@@ -135,55 +113,29 @@ class Crew:
 
     async def _play(self, planned: PlannedEpisode) -> EndedEpisode:
         """Play an episode, and again when its infrastructure failed; keep what came out."""
-        attempt = 1
+        number = 1
         while True:
             try:
-                result = await self._attempt(planned, attempt)
+                result = await self._player.attempt(planned, number)
             except GivenUpError:
                 continue
             if isinstance(result, Trajectory):
                 self._keep(result)
                 return EndedEpisode(planned, result)
             self._tell(result)
-            if result.is_last:
-                return EndedEpisode(planned, None, result)
-            attempt += 1
-
-    async def _attempt(self, planned: PlannedEpisode, attempt: int) -> Trajectory | Failure:
-        """Play it once, on an environment that others get only if all went well."""
-        work = self._work
-        env = self._idle.pop() if self._idle else unwrap(make_env(work.env_id, work.kwargs))
-        episode = RunningEpisode(env, work.policy, work.versions, planned, keeps_version=work.keeps_version)
-        self._running[planned] = episode
-        is_sound = False
-        try:
-            record = await episode.play(work.deadline)
-        except GivenUpError:
-            raise
-        except InfrastructureError as failure:
-            is_last = attempt > work.retries
-            record_of_it = episode.record_failure(failure)
-            return describe_failure(planned, env, attempt, failure, is_last=is_last, record=record_of_it)
-        except Exception as mistake:
-            self._mistaken += 1
-            self._mistakes = self._mistakes or [mistake]
-            return describe_failure(planned, env, attempt, mistake, is_last=True, record=None)
-        else:
-            is_sound = True
-            return record
-        finally:
-            del self._running[planned]
-            if is_sound:
-                self._idle.append(env)
-            else:
-                env.close()
+            if result.failure.is_last:
+                return EndedEpisode(planned, None, result.failure)
+            number += 1
 
     def _keep(self, record: Trajectory) -> None:
         if self._folder:
             self._folder.keep(record)
         self.tally.add(record)
 
-    def _tell(self, failure: Failure) -> None:
+    def _tell(self, failed: FailedAttempt) -> None:
         if self._folder:
-            self._folder.tell(failure)
-        self.tally.add_failure(failure)
+            self._folder.tell(failed.failure)
+        self.tally.add_failure(failed.failure)
+        if failed.mistake is not None:
+            self._mistaken += 1
+            self._mistakes = self._mistakes or [failed.mistake]

@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,14 +15,16 @@ from tool_envs.environments import make_env
 from tool_envs.messages import Json
 from tool_envs.rollout.admission import Admission, StalePolicy
 from tool_envs.rollout.batches import Batches
-from tool_envs.rollout.crew import Crew, Work
+from tool_envs.rollout.crew import Crew
 from tool_envs.rollout.plan import Plan
+from tool_envs.rollout.player import LocalPlayer, Player, Work
 from tool_envs.rollout.policy import EpisodePolicy, Policy
 from tool_envs.rollout.run import RunFolder, describe_run
 from tool_envs.rollout.schedule import EndedEpisode, Group, Recorded, Schedule
 from tool_envs.rollout.summary import RolloutSummary, Tally
 from tool_envs.rollout.versions import Versions
 from tool_envs.task import TaskSet
+from tool_envs.trajectory.record import PolicyVersion
 
 OnEpisode: TypeAlias = Callable[[EndedEpisode, int], None]
 """Called after each episode, with the number of those that this command plays."""
@@ -60,6 +62,7 @@ class Engine:
         concurrency: How many episodes run at once.
         retries: How often an episode is tried again.
         deadline: Seconds that an attempt at an episode may take; None: any time.
+        player: Makes whoever plays the episodes: here, or elsewhere (see `tool_envs.rollout.ray`).
 
     Raises:
         UnknownNameError: There is no such environment, argument or task.
@@ -78,6 +81,7 @@ class Engine:
         concurrency: int = 64,
         retries: int = 2,
         deadline: float | None = None,
+        player: Callable[[Work], Player] = LocalPlayer,
     ) -> None:
         if concurrency < 1 or retries < 0 or not (deadline is None or deadline > 0):
             raise UsageError(
@@ -93,8 +97,7 @@ class Engine:
             retries=retries,
             deadline=deadline,
         )
-        self._plan, self._out = plan, out
-        self._look_again: Callable[[], None] | None = None
+        self._plan, self._out, self._player = plan, out, player
         self._env = unwrap(make_env(env_id, kwargs))  # of which no episode is played
         for end in {min(plan.tasks), max(plan.tasks)} if plan.tasks else ():
             self._env.domain.tasks[end]  # an unknown one is refused before the first episode
@@ -131,10 +134,9 @@ class Engine:
         episodes running until the generator is closed: use `contextlib.aclosing`.
         """
         with self._hire() as crew:
-            async with aclosing(crew.play()) as results:
-                async for result in results:
-                    if result.group:
-                        yield result.group
+            async with aclosing(_groups(crew)) as groups:
+                async for group in groups:
+                    yield group
         crew.raise_mistakes()
 
     async def batches(
@@ -146,9 +148,9 @@ class Engine:
                 ...                      # train, and bring the weights to whatever serves the policy
                 versions.publish("step-1")
 
-        Groups go on while the trainer trains, if it lets the event loop run. What it published is seen when
-        it asks for the next batch; whoever publishes elsewhere calls `look_again`. Groups without any record
-        make no part of a batch. What makes no whole batch at the end is not yielded.
+        Groups go on while the trainer trains, if it lets the event loop run, in whose thread it publishes.
+        Groups without any record make no part of a batch. What makes no whole batch at the end is not
+        yielded.
 
         With `restart` the folder also keeps the records of episodes that were given up after their end.
 
@@ -162,26 +164,18 @@ class Engine:
         """
         batches: Batches[Group] = Batches(admission, on_stale)
         with self._hire(admission, keeps_version=on_stale == "keep") as crew:
-            self._look_again = functools.partial(self._refresh, crew, batches, admission, on_stale)
-            while not crew.schedule.is_over:  # what has grown too old may be played after all others
-                async with aclosing(crew.play()) as results:
-                    async for result in results:
-                        if result.group is None:
-                            continue
-                        if result.group.records:
-                            batches.put(result.group.head, result.group)
+            refresh = functools.partial(_refresh, crew, batches, admission, on_stale)
+            with self._listening(refresh):
+                async with aclosing(_groups(crew)) as groups:
+                    async for group in groups:
+                        if group.records:
+                            batches.put(group.head, group)
                         else:
                             admission.reject()
-                        self.look_again()
+                        refresh(self._work.versions.current)
                         while batch := batches.take(self._work.versions.current.number):
                             yield batch
-                            self.look_again()
         crew.raise_mistakes()
-
-    def look_again(self) -> None:
-        """Let the running `batches` see a version that was just published."""
-        if self._look_again is not None:
-            self._look_again()
 
     # --- What the three have in common
 
@@ -194,10 +188,8 @@ class Engine:
                 _read(folder, self._env.domain.tasks, recorded, tally)
             schedule = Schedule(self._plan, recorded, admission)
             work = msgspec.structs.replace(self._work, keeps_version=keeps_version)
-            try:
-                yield Crew(work, schedule, folder, tally)
-            finally:
-                self._look_again = None
+            with closing(self._player(work)) as player:
+                yield Crew(work, player, schedule, folder, tally)
 
     def _open_folder(self) -> RunFolder | None:
         if self._out is None:
@@ -205,13 +197,33 @@ class Engine:
         work = self._work
         return RunFolder(self._out, describe_run(self._env, work.policy, work.versions.current, self._plan))
 
-    def _refresh(self, crew: Crew, batches: Batches[Group], admission: Admission, stale: StalePolicy) -> None:
-        """Do with episodes of older versions what is to be done, and begin what may begin."""
-        version = self._work.versions.current.number
-        if stale == "restart":
-            crew.give_up(lambda head: admission.is_stale(head, version))
-            crew.schedule.put_back(batches.expire(version))
-        crew.notify()
+    @contextmanager
+    def _listening(self, listener: Callable[[PolicyVersion], None]) -> Iterator[None]:
+        """Tell a listener of each version that is published meanwhile."""
+        stop = self._work.versions.tell(listener)
+        try:
+            yield
+        finally:
+            stop()
+
+
+async def _groups(crew: Crew) -> AsyncGenerator[Group, None]:
+    """The groups in the order in which they end; some may be put back and end again, after all others."""
+    while not crew.schedule.is_over:
+        async with aclosing(crew.play()) as results:
+            async for result in results:
+                if result.group:
+                    yield result.group
+
+
+def _refresh(
+    crew: Crew, batches: Batches[Group], admission: Admission, stale: StalePolicy, version: PolicyVersion
+) -> None:
+    """Do with episodes of older versions what is to be done, and begin what may begin."""
+    if stale == "restart":
+        crew.give_up(lambda head: admission.is_stale(head, version.number))
+        crew.schedule.put_back(batches.expire(version.number))
+    crew.notify()
 
 
 def _read(folder: RunFolder, tasks: TaskSet, recorded: Recorded, tally: Tally) -> None:

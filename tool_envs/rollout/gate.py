@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
@@ -77,6 +77,10 @@ class Gate:
         self._open.set()
         self._running: dict[asyncio.Task[Any], bool] = {}
         """Request -> whether it may be cut off; in the order in which they were made."""
+
+    def __reduce__(self) -> NoReturn:
+        """A copy in another process would look like a gate and never close."""
+        raise TypeError("a gate works in its own process, and so does a policy behind it")
 
     def pause(self) -> None:
         """From now on no turn is asked for. Those that run go on."""

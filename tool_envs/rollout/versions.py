@@ -1,5 +1,7 @@
 """Which version of the policy is in force, and which were before it."""
 
+from collections.abc import Callable
+
 from tool_envs.errors import UsageError
 from tool_envs.trajectory.record import PolicyVersion
 
@@ -14,6 +16,7 @@ class Versions:
 
     def __init__(self, first: PolicyVersion) -> None:
         self._published = [first]
+        self._listeners: list[Callable[[PolicyVersion], object]] = []
 
     @property
     def current(self) -> PolicyVersion:
@@ -36,8 +39,25 @@ class Versions:
             raise UsageError("`version` is empty. Say what the published version is called.")
         if any(known.version == version for known in self._published):
             raise UsageError(f"The version {version!r} was published before. Give each a name of its own.")
-        self._published.append(PolicyVersion(version=version, number=self.current.number + 1))
+        self.follow(PolicyVersion(version=version, number=self.current.number + 1))
         return self.current
+
+    def follow(self, version: PolicyVersion) -> None:
+        """Put a version in force that was published elsewhere. An old one changes nothing."""
+        if version.number <= self.current.number:
+            return
+        self._published.append(version)
+        for listener in self._listeners:
+            listener(version)
+
+    def tell(self, listener: Callable[[PolicyVersion], object]) -> Callable[[], None]:
+        """Call somebody with each version from now on, when it comes into force.
+
+        Returns:
+            What ends it.
+        """
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def since(self, number: int) -> tuple[PolicyVersion, ...]:
         """The versions from one on, oldest first.
