@@ -121,13 +121,19 @@ def test_an_episode_that_is_tried_once_and_loses_its_actor_has_no_reward(tmp_pat
     assert (summary.recorded, summary.failed) == (1, 1)
 
 
+async def begin(policy, versions):
+    """An episode of a waiting policy, that has come to where it waits, and its player."""
+    player = IN_RAY(work(policy, versions))
+    episode = asyncio.ensure_future(player.attempt(PLAN.group(0)[0], 1))
+    while not (policy.folder / "waits").exists():
+        await asyncio.sleep(0.01)
+    return player, episode
+
+
 def test_actors_hear_of_versions_while_episodes_run(tmp_path):
     async def run():
         versions = Versions(FIRST)
-        player = IN_RAY(work(Waiting(tmp_path), versions))
-        episode = asyncio.ensure_future(player.attempt(PLAN.group(0)[0], 1))
-        while not (tmp_path / "waits").exists():
-            await asyncio.sleep(0.01)
+        player, episode = await begin(Waiting(tmp_path), versions)
         versions.publish("step-1")
         await asyncio.gather(*(worker.actor.start.remote() for worker in player._workers))
         (tmp_path / "go").touch()
@@ -146,11 +152,7 @@ def test_actors_hear_of_versions_while_episodes_run(tmp_path):
 
 def test_a_stale_episode_is_given_up_in_its_actor(tmp_path):
     async def run():
-        versions = Versions(FIRST)
-        player = IN_RAY(work(Waiting(tmp_path), versions))
-        episode = asyncio.ensure_future(player.attempt(PLAN.group(0)[0], 1))
-        while not (tmp_path / "waits").exists():
-            await asyncio.sleep(0.01)
+        player, episode = await begin(Waiting(tmp_path), Versions(FIRST))
         player.give_up(lambda head: head > 0)
         player.give_up(lambda head: head == 0)
         with pytest.raises(GivenUpError):

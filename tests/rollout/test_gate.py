@@ -2,25 +2,26 @@
 
 import asyncio
 import gc
+import itertools
 import pickle
 
-import gymnasium
 import pytest
 import toy_domain
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.rollout import (
+    Engine,
     Gate,
     GenerationInterruptedError,
     Interruptible,
     Pausable,
+    Plan,
     PolicyOutput,
     Versions,
 )
-from tool_envs.trajectory import record_episode
-from tool_envs.trajectory.capture import PolicySetting, Turn
+from tool_envs.trajectory.capture import PolicySetting
 from tool_envs.trajectory.record import PolicyRun, PolicyVersion, Sampling, Tokens
 from tool_envs.trajectory.tokens import prove_sampled, to_tokens
 
@@ -141,34 +142,31 @@ def test_an_interrupted_turn_is_whole_and_says_of_each_token_which_version_drew_
         assert weights_of(turn.policy_version) == weights == sorted(weights)
 
 
-@given(updates)
-def test_the_record_of_an_episode_of_interrupted_turns_is_accepted_and_its_tokens_are_proven(schedule):
-    env = gymnasium.make(toy_domain.ENV_ID)
+@settings(max_examples=30)
+@given(updates, st.integers(1, 3))
+def test_records_of_interrupted_rollouts_are_accepted_and_their_tokens_are_proven(schedule, concurrency):
+    ended = []
 
     async def play():
         served = Served(Sampler())
-        trainer = asyncio.ensure_future(served.train(schedule))
-        env.reset(seed=0)
-        turns = []
-        while env.unwrapped.outcome is None:
-            output = await served.policy.act(env.unwrapped.messages, [])
-            env.step(output.action)
-            turns.append(Turn(policy_version=output.policy_version, tokens=output.tokens))
-        await trainer
-        return turns, served.versions.since(0)
+        plan = Plan(range(2), 2)
+        engine = Engine(toy_domain.ENV_ID, {}, served.policy, served.versions, plan, concurrency=concurrency)
+        await asyncio.gather(engine.run(lambda episode, _: ended.append(episode)), served.train(schedule))
+        return served.server.sampled
 
-    turns, versions = asyncio.run(play())
-    record = record_episode(
-        env, "sampler", "step-0", 0, setting=SETTING, policy_versions=versions, turns=turns
-    )
+    count = asyncio.run(play())
 
+    sampled = []
+    for sequence in itertools.chain.from_iterable(proven(episode.record) for episode in ended):
+        sampled += [pair for pair in zip(sequence.input_ids, sequence.versions, strict=True) if pair[1] >= 0]
+    assert all(token // PLACES == version for token, version in sampled)
+    assert len(sampled) == count
+
+
+def proven(record):
     sequences = to_tokens(record)
     prove_sampled(record, sequences)
-    sampled = [
-        pair for sequence in sequences for pair in zip(sequence.input_ids, sequence.versions, strict=True)
-    ]
-    assert all(token // PLACES == version for token, version in sampled if version >= 0)
-    assert sum(version >= 0 for _, version in sampled) == sum(len(turn.tokens.token_ids) for turn in turns)
+    return sequences
 
 
 def test_what_interrupted_requests_cost_is_paid():
