@@ -42,10 +42,10 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers.
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
 		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py \
-		tests/trajectory/test_store_kills.py
+		tests/trajectory/test_store_kills.py tests/rollout/test_run_kills.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .
@@ -53,10 +53,11 @@ lint: $(VENV)/.installed ## Style, types and formatting.
 	rm -rf build && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
 	$(BIN)/tool-envs schema lock --check
 
-bench: $(VENV)/.installed ## Speed of the JSON view, of the compiled stepper and of stores, as ratios within the run.
+bench: $(VENV)/.installed ## Speed of the JSON view, the compiled stepper, stores and rollouts, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
 	$(BIN)/python benchmarks/array_view.py
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/rollouts.py
 
 LEARN = .venvs/learn/bin/python benchmarks/learn.py --train-tasks 8192 --out benchmarks/results/learn
 
