@@ -34,6 +34,7 @@ FOREIGN = {0: _VALUES, 1: {"msgspec"}, 2: _CORE, 3: _CORE, 3.5: _CORE | {"numba"
 # Units, or files, with libraries of their own; None: any.
 MORE_FOREIGN = {
     "chat.client": {"httpx"},
+    "chat.pool": {"httpx"},
     "cli": {"typer", "rich"},
     "integrations": None,
     "rollout.ray": {"ray"},

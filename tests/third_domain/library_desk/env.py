@@ -13,10 +13,11 @@ from library_desk.tools import TOOLKIT
 from tool_envs.database import Database
 from tool_envs.domain import Domain
 from tool_envs.service.bundle import ServiceEnv, service_domain
+from tool_envs.service.user_model import user_model_text
 
 
 @functools.cache
-def load_domain(split: str, difficulty: int | None) -> Domain:
+def load_domain(split: str, difficulty: int | None, user_model: str = "") -> Domain:
     """The bundle of one split, made once in a process."""
     return service_domain(
         grader=GRADER,
@@ -28,7 +29,8 @@ def load_domain(split: str, difficulty: int | None) -> Domain:
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,
-        load_arguments=(split, difficulty),
+        load_arguments=(split, difficulty, user_model),
+        user_model=user_model,
     )
 
 
@@ -40,7 +42,11 @@ class LibraryEnv(ServiceEnv):
         split: str = "train",
         difficulty: int | None = None,
         user: str = "agenda",
+        user_model: str | None = None,
+        user_base_url: str | None = None,
+        user_arguments: dict[str, Any] | None = None,
         max_steps: int = 50,
         **options: Any,
     ) -> None:
-        super().__init__(load_domain(split, difficulty), user=user, max_steps=max_steps, **options)
+        model = user_model_text(user, model=user_model, base_url=user_base_url, arguments=user_arguments)
+        super().__init__(load_domain(split, difficulty, model), user=user, max_steps=max_steps, **options)
