@@ -9,7 +9,7 @@ from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
-from tool_envs.simulators.llm import ChatModel, LLMUser, RecordedModel, UserReplyError
+from tool_envs.simulators.llm import LLMUser, RecordedModel, UserReplyError
 from tool_envs.simulators.phrasing import Phrases, Pool
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.replay import ReplayUser
@@ -20,7 +20,6 @@ __all__ = [
     "AgendaUser",
     "AgentVoice",
     "AwaitedUser",
-    "ChatModel",
     "Fact",
     "HumanUser",
     "IdPattern",

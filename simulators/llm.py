@@ -1,12 +1,11 @@
 """A language model plays the user."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import msgspec
 
 from tool_envs.canonical import digest
-from tool_envs.chat import ChatReply, ContextOverflowError
+from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
@@ -18,19 +17,6 @@ from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.human import acts_of, proposal_of
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.turn import Turn
-
-
-class ChatModel(Protocol):
-    """Where replies come from: a `ChatClient`, say."""
-
-    async def complete(
-        self,
-        messages: Sequence[Mapping[str, Json]],
-        *,
-        response_format: Mapping[str, Json] | None = None,
-        arguments: Mapping[str, Json] | None = None,
-    ) -> ChatReply:
-        """See `ChatClient.complete`."""
 
 
 class UserReplyError(InfrastructureError):
@@ -59,9 +45,18 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedModel:
-    """Gives the replies of a record again, in their order, whatever it is sent."""
+    """Gives the replies of a record again, in their order, whatever it is sent.
 
-    def __init__(self, turns: Sequence[Json]) -> None:
+    Args:
+        model: The name of the model that gave them.
+        turns: The replies.
+
+    Raises:
+        UsageError: They are not the replies of a user.
+    """
+
+    def __init__(self, model: str, turns: Sequence[Json]) -> None:
+        self.model = model
         try:
             self._replies = msgspec.convert(turns, tuple[Reply, ...])
         except msgspec.ValidationError as problem:
@@ -71,6 +66,7 @@ class RecordedModel:
         self,
         messages: Sequence[Mapping[str, Json]],
         *,
+        tools: Sequence[Mapping[str, Json]] = (),  # noqa: ARG002 - the interface of a model
         response_format: Mapping[str, Json] | None = None,  # noqa: ARG002 - the interface of a model
         arguments: Mapping[str, Json] | None = None,  # noqa: ARG002 - the interface of a model
     ) -> ChatReply:
@@ -106,7 +102,6 @@ class LLMUser(AwaitedUser):
     Args:
         phrases: The sentences of the domain.
         source: Where replies come from.
-        model: The model's name, for the digest.
         arguments: What each request holds: `temperature`, `max_tokens` ... Without a `seed`, one follows from
             the key of the episode; None leaves it out.
     """
@@ -116,10 +111,10 @@ class LLMUser(AwaitedUser):
     not_understood = 0
 
     def __init__(
-        self, phrases: Phrases, source: ChatModel, model: str, arguments: Mapping[str, Json] | None = None
+        self, phrases: Phrases, source: ChatModel, arguments: Mapping[str, Json] | None = None
     ) -> None:
         self._phrases, self._source = phrases, source
-        self._model, self._arguments = model, dict(arguments or {})
+        self._arguments = dict(arguments or {})
         self._conversation: _Conversation | None = None
 
     @property
@@ -138,7 +133,7 @@ class LLMUser(AwaitedUser):
             {
                 "name": self.name,
                 "version": self.version,
-                "model": self._model,
+                "model": self._source.model,
                 "arguments": self._arguments,
                 "prompts": prompts,
                 "domain": {**names, "conditions": said},

@@ -36,6 +36,8 @@ def agreed(text, tool=RETURN_TOOL, **arguments):
 class Scripted:
     """A model that gives these texts, one after the other, and keeps what it was asked."""
 
+    model = "m"
+
     def __init__(self, *texts, cost=None):
         self.texts, self.asked, self.cost = list(texts), [], cost
 
@@ -46,7 +48,7 @@ class Scripted:
 
 def talk(source, *agent_texts, wishes=(RETURN,), key=1, **options):
     """The user after an opening and what the agent said, with its last turn."""
-    user = LLMUser(RETAIL_PHRASES, source, "m", **options)
+    user = LLMUser(RETAIL_PHRASES, source, **options)
     turn = user.reset(goal(*wishes), key)
     for text in agent_texts:
         turn = user.respond(text)
@@ -81,7 +83,7 @@ texts = st.one_of(
 @given(st.lists(texts, min_size=8, max_size=8))
 def test_any_replies_are_turns_or_a_failure_after_two_requests(replies):
     source = Scripted(*replies)
-    user = LLMUser(RETAIL_PHRASES, source, "m")
+    user = LLMUser(RETAIL_PHRASES, source)
     turn = Turn("")
     for number, message in enumerate(["", PROPOSAL, "Shall I go ahead (yes or no)?", PROPOSAL]):
         before = len(source.asked)
@@ -277,7 +279,7 @@ def test_costs_add_up_over_all_replies():
 def test_a_snapshot_is_enough_to_go_on():
     first, _ = talk(Scripted(reply("Hello.")))
     source = Scripted(agreed("Yes."))
-    other = LLMUser(RETAIL_PHRASES, source, "m")
+    other = LLMUser(RETAIL_PHRASES, source)
     other.restore(first.snapshot())
 
     assert other.respond(PROPOSAL).acts[0]["arguments"] == RETURN_ARGUMENTS
@@ -287,7 +289,9 @@ def test_a_snapshot_is_enough_to_go_on():
 
 def test_the_digest_is_that_of_model_prompts_and_arguments(monkeypatch):
     def digest(model="m", arguments=None):
-        return LLMUser(RETAIL_PHRASES, Scripted(), model, arguments).digest
+        source = Scripted()
+        source.model = model
+        return LLMUser(RETAIL_PHRASES, source, arguments).digest
 
     assert digest() == digest()
     assert len({digest(), digest("other"), digest(arguments={"temperature": 0})}) == 3
@@ -298,7 +302,7 @@ def test_the_digest_is_that_of_model_prompts_and_arguments(monkeypatch):
 
 def test_without_an_episode_there_is_no_answer():
     with pytest.raises(UsageError, match="reset"):
-        LLMUser(RETAIL_PHRASES, Scripted(), "m").respond("Hello?")
+        LLMUser(RETAIL_PHRASES, Scripted()).respond("Hello?")
 
 
 # --- Episodes

@@ -1,13 +1,13 @@
 """A language model as the agent: the policy of a rollout that asks an OpenAI-compatible server."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
 from tool_envs.agents import json_calls
 from tool_envs.canonical import digest
-from tool_envs.chat import ChatReply, ContextOverflowError
+from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
 from tool_envs.rollout.policy import PolicyOutput
@@ -18,22 +18,6 @@ CallForm = Literal["native", "json"]
 """How a model calls tools: by the `tool_calls` of its server, or by replies held to a JSON Schema."""
 
 _TOKENS: dict[str, Json] = {"logprobs": True, "return_token_ids": True}
-
-
-class ChatModel(Protocol):
-    """Where replies come from: a `ChatClient`, say."""
-
-    model: str
-
-    async def complete(
-        self,
-        messages: Sequence[Mapping[str, Json]],
-        *,
-        tools: Sequence[Mapping[str, Json]] = (),
-        response_format: Mapping[str, Json] | None = None,
-        arguments: Mapping[str, Json] | None = None,
-    ) -> ChatReply:
-        """See `ChatClient.complete`."""
 
 
 class ChatPolicy:

@@ -80,12 +80,7 @@ class BookingEnv(ServiceEnv):
         render_mode: str | None = None,
     ) -> None:
         model = user_model_text(
-            user,
-            model=user_model,
-            base_url=user_base_url,
-            api_key_env=user_api_key_env,
-            arguments=user_arguments,
-            client=user_client,
+            user, user_model, user_base_url, user_api_key_env, user_arguments, user_client
         )
         super().__init__(
             load_domain(schema_version, split, difficulty, customers, flights, data_seed, pool_size, model),

@@ -10,12 +10,14 @@ from tool_envs.chat.failures import (
     ContextOverflowError,
 )
 from tool_envs.chat.ledger import Ledger, Prices
+from tool_envs.chat.model import ChatModel
 from tool_envs.chat.reply import ChatReply, Usage
 
 __all__ = [
     "ChatClient",
     "ChatDeadlineError",
     "ChatError",
+    "ChatModel",
     "ChatReply",
     "ChatReplyError",
     "ChatStatusError",

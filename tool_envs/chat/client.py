@@ -237,8 +237,9 @@ class ChatClient:
             body += part
             if len(body) > self._max_reply_bytes:
                 return None
-        repeated = self._key is not None and len(self._key) >= _SHORTEST_KEY
-        return bytes(body.replace(self._key.encode(), b"[api key]") if repeated else body)
+        if self._key is not None and len(self._key) >= _SHORTEST_KEY:
+            body = body.replace(self._key.encode(), b"[api key]")
+        return bytes(body)
 
     def _read_success(self, received: bytes, status: int) -> "ChatReply | _Failure":
         try:

@@ -26,7 +26,7 @@ def backoff(key: int, attempt: int) -> float:
         attempt: How many attempts failed; at least 1.
     """
     share = 0.5 + splitmix64(key, attempt, 0, 0) / 2**65
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(attempt - 1, 16)) * share
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(attempt - 1, 16)) * share
 
 
 def retry_after(value: str, date: str) -> float:

@@ -53,22 +53,40 @@ class UserModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         )
 
 
-def user_model_text(user: str, **settings: Json) -> str:
+def user_model_text(
+    user: str,
+    model: str | None,
+    base_url: str | None = None,
+    api_key_env: str | None = None,
+    arguments: dict[str, Json] | None = None,
+    client: dict[str, Json] | None = None,
+) -> str:
     """The settings of the user's model as one text, by which bundles are kept apart; empty for other users.
 
     Args:
         user: The kind of user.
-        **settings: The fields of a `UserModel`; None: its default.
+        model: See `UserModel`; of this and of those below None stands for the default.
+        base_url: See `UserModel`.
+        api_key_env: See `UserModel`.
+        arguments: See `UserModel`.
+        client: See `UserModel`.
 
     Raises:
         UsageError: They are not such settings, or another user is given a model.
     """
+    settings = {
+        "model": model,
+        "base_url": base_url,
+        "api_key_env": api_key_env,
+        "arguments": arguments,
+        "client": client,
+    }
     given = {name: value for name, value in settings.items() if value is not None}
     if user != "llm":
         if given:
             raise UsageError(f'A model plays the user when `user="llm"`, and not for user={user!r}.')
         return ""
-    if not given.get("model"):
+    if not model:
         raise UsageError('`user="llm"` wants the name of a model, `user_model="..."`.')
     try:
         return canonical_json(msgspec.to_builtins(msgspec.convert(given, UserModel))).decode()
@@ -89,8 +107,8 @@ def llm_user(text: str, phrases: Phrases) -> Callable[[Task, Mapping[str, Json]]
     client = functools.cache(settings.make_client)
 
     def make(_: Task, options: Mapping[str, Json]) -> LLMUser:
-        source = RecordedModel(options["user_turns"]) if "user_turns" in options else client()
-        return LLMUser(phrases, source, settings.model, settings.arguments)
+        source = RecordedModel(settings.model, options["user_turns"]) if "user_turns" in options else client()
+        return LLMUser(phrases, source, settings.arguments)
 
     return make
 

@@ -48,5 +48,5 @@ class LibraryEnv(ServiceEnv):
         max_steps: int = 50,
         **options: Any,
     ) -> None:
-        model = user_model_text(user, model=user_model, base_url=user_base_url, arguments=user_arguments)
+        model = user_model_text(user, user_model, user_base_url, arguments=user_arguments)
         super().__init__(load_domain(split, difficulty, model), user=user, max_steps=max_steps, **options)
