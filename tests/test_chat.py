@@ -3,9 +3,13 @@
 import asyncio
 import itertools
 import logging
+import os
 import pickle
 import sys
+import threading
+import time
 import traceback
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -457,13 +461,32 @@ def test_each_loop_has_connections_of_its_own_and_closes_them():
         async def twice():
             async with client:
                 await client.complete(HELLO)
-            await asyncio.sleep(0.05)
-            left = stub.open
+            assert client._pools == {}
             await client.complete(HELLO)
-            return left
+            return len(client._pools)
 
-        assert asyncio.run(twice()) == 0
+        assert asyncio.run(twice()) == 1
         assert client._pools == {}
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts open descriptors in /proc")
+def test_loops_that_come_and_go_leave_nothing_open():
+    with serving([completion(), dropped(), failure(500), slow(completion(), delay=0.2)]) as stub:
+        client = ChatClient("m", base_url=stub.url, deadline=0.1, retries=0)
+        asyncio.run(attempt(client))
+        before, threads = descriptors(), threading.active_count()
+        for _ in range(20):
+            asyncio.run(attempt(client))
+        for _ in range(600):  # until the server has seen that nobody waits any more
+            if stub.open == 0 and descriptors() <= before:
+                break
+            time.sleep(0.05)
+        assert descriptors() <= before
+        assert threading.active_count() == threads
 
 
 # --- The key
