@@ -8,8 +8,8 @@ import toy_domain
 
 from tool_envs.agents import load_agent
 from tool_envs.env import unwrap
+from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError
-from tool_envs.evaluation import make_env
 from tool_envs.rollout import Engine, Plan, PolicyOutput, ScriptedPolicy, Versions
 from tool_envs.trajectory import record_episode
 from tool_envs.trajectory.capture import SCRIPTED

@@ -85,7 +85,9 @@ class RetailEnv(ServiceEnv):
         model = user_model_text(
             user, user_model, user_base_url, user_api_key_env, user_arguments, user_client
         )
-        bundle = load_domain(schema_version, split, difficulty, customers, data_seed, pool_size, family, model)
+        bundle = load_domain(
+            schema_version, split, difficulty, customers, data_seed, pool_size, family, model
+        )
         super().__init__(
             bundle,
             user=user,

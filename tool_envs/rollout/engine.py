@@ -10,8 +10,8 @@ from typing import TypeAlias
 import msgspec
 
 from tool_envs.env import unwrap
-from tool_envs.errors import DataFileError, UsageError
 from tool_envs.environments import make_env
+from tool_envs.errors import DataFileError, UsageError
 from tool_envs.messages import Json
 from tool_envs.rollout.admission import Admission, StalePolicy
 from tool_envs.rollout.batches import Batches

@@ -6,8 +6,8 @@ from typing import Protocol
 import msgspec
 
 from tool_envs.env import ToolEnv, unwrap
-from tool_envs.errors import InfrastructureError
 from tool_envs.environments import make_env
+from tool_envs.errors import InfrastructureError
 from tool_envs.messages import Json
 from tool_envs.rollout.episode import GivenUpError, RunningEpisode
 from tool_envs.rollout.failures import Failure, describe_failure

@@ -15,8 +15,8 @@ import ray
 from ray.exceptions import ActorUnavailableError, RayError, RayTaskError
 
 from tool_envs.env import unwrap
-from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.environments import make_env
+from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.rollout.episode import GivenUpError
 from tool_envs.rollout.failures import describe_failure
 from tool_envs.rollout.plan import PlannedEpisode
