@@ -24,7 +24,8 @@ class ChatPolicy:
     """A model behind a server, as a policy; see `tool_envs.rollout.policy.Policy`.
 
     A reply that was cut at the limit of tokens, or for which the context had no room, says so in the
-    `finish` of its output: neither is a failure, nor an answer.
+    `finish` of its output: neither is a failure, nor an answer. A cost that is unknown counts as 0.0 in the
+    output; the client's ledger says of how many replies it is.
 
     Args:
         client: Where replies come from. Closing it is the caller's.
