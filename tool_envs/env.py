@@ -324,8 +324,10 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         """The user's first turn. One who says goodbye at once does not end the episode: there was no step."""
         key = splitmix64(self._key or 0, episode.number, 0, _USER_DRAW)
         user, goal = episode.user, episode.task.goal
-        far = awaiting and isinstance(user, AwaitedUser)
-        turn = await user.areset(goal, key) if far else user.reset(goal, key)
+        if awaiting and isinstance(user, AwaitedUser):
+            turn = await user.areset(goal, key)
+        else:
+            turn = user.reset(goal, key)
         message = Message(role="user", name="user", content=turn.text, acts=turn.acts)
         episode.history.append(message)
         return message
@@ -452,8 +454,10 @@ def _ended(
 async def _speak(episode: Episode, call: ToolCall, awaiting: bool) -> Message:
     text, user = call.arguments[CONTENT], episode.user
     episode.said.append(text)
-    far = awaiting and isinstance(user, AwaitedUser)
-    turn = await user.arespond(text) if far else user.respond(text)
+    if awaiting and isinstance(user, AwaitedUser):
+        turn = await user.arespond(text)
+    else:
+        turn = user.respond(text)
     if turn.ended:
         episode.ended_by = "user"
     message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id, acts=turn.acts)

@@ -16,7 +16,7 @@ from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.evaluation.evaluate import evaluate
 from tool_envs.evaluation.learner import learn_and_play
-from tool_envs.evaluation.report import EpisodeResult
+from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
 

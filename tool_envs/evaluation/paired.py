@@ -84,7 +84,7 @@ def mcnemar(differences: Sequence[float]) -> float:
     better = sum(value > 0 for value in differences)
     changed = better + sum(value < 0 for value in differences)
     tail = sum(math.comb(changed, k) for k in range(min(better, changed - better) + 1))
-    return min(1.0, 2 * tail / 2**changed)
+    return min(1.0, 2 * tail * 0.5**changed)
 
 
 def sign_flip_test(differences: Sequence[float], *, seed: int = 0, draws: int = DRAWS) -> float:
@@ -119,7 +119,7 @@ def smallest_difference(
         return None
     error = float(np.std(np.asarray(differences, dtype=np.float64), ddof=1)) / math.sqrt(len(differences))
     normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * error
+    return float((normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * error)
 
 
 def _count_drawn(values: NDArray[np.float64], bound: float, seed: int, draws: int) -> int:

@@ -65,7 +65,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def rate(self) -> float | None:
         """The success rate without its interval."""
-        return self.success_rate and self.success_rate.value
+        return None if self.success_rate is None else self.success_rate.value
 
 
 def scores_of(results: Sequence[EpisodeResult]) -> Scores:
