@@ -84,7 +84,7 @@ def mcnemar(differences: Sequence[float]) -> float:
     better = sum(value > 0 for value in differences)
     changed = better + sum(value < 0 for value in differences)
     tail = sum(math.comb(changed, k) for k in range(min(better, changed - better) + 1))
-    return min(1.0, 2 * tail * 0.5**changed)
+    return min(1.0, 2 * tail / (1 << changed))
 
 
 def sign_flip_test(differences: Sequence[float], *, seed: int = 0, draws: int = DRAWS) -> float:
