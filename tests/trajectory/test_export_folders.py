@@ -332,6 +332,7 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(at, tmp_path):
     assert sorted(os.listdir(tmp_path)) == [".x.part", "store"]
     with pytest.raises(DataFileError):
         read_manifest(tmp_path / "x")
-    export(read_trajectories(tmp_path / "store"), "openai", tmp_path / "x")
+    export(read_trajectories(tmp_path / "store"), "parquet", tmp_path / "x")
     assert sorted(os.listdir(tmp_path)) == ["store", "x"]
+    assert sorted(os.listdir(tmp_path / "x")) == [INDEX, MANIFEST, "records.parquet"]
     assert read_manifest(tmp_path / "x").counts.rows == 4
