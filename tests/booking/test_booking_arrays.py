@@ -171,8 +171,8 @@ def assert_same_sight(scene, other, layout):
 # --- Compiled
 
 
-def verb_masks(sights, policy, verbs, tools, drafts, out):
-    mask_verbs(sights[0], policy, verbs, tools, drafts[0], out)
+def verb_masks(sights, policy, verbs, drafts, out):
+    mask_verbs(sights[0], policy, verbs, drafts[0], out)
 
 
 def choice_masks(sights, policy, verb, drafts, role, place, width, out):
@@ -224,13 +224,13 @@ def compiled_tables(play):
 def compiled_masks(play, level):
     """Which verbs are allowed, and for each of those that has slots what can be chosen for the first one."""
     verbs, policy, sight = play.layout.verbs, level == "policy", record(play.sight)
-    codes, tools = (np.array([each(verb) for verb in verbs]) for each in (verb_code, verb_tool))
+    codes = np.array([verb_code(verb) for verb in verbs])
     out = np.zeros(len(verbs), np.int64)
-    compiled(verb_masks)(sight, policy, codes, tools, record(open_draft()), out)
+    compiled(verb_masks)(sight, policy, codes, record(open_draft()), out)
     masks = [out.astype(bool).tolist()]
     for verb in np.flatnonzero(out).tolist():
         for slot in verbs[verb].slots[:1]:
-            choices, draft = np.zeros(slot.choices, np.int64), record(open_draft(int(tools[verb])))
+            choices, draft = np.zeros(slot.choices, np.int64), record(open_draft(verb_tool(verbs[verb])))
             compiled(choice_masks)(sight, policy, codes[verb], draft, *slot_role(slot), slot.width, choices)
             masks.append(choices.astype(bool).tolist())
     return masks

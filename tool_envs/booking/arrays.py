@@ -95,7 +95,7 @@ class BookingScene:
         if verb < 0:
             out = [0] * len(self._verbs)
             draft = open_draft()
-            mask_verbs(self.memory.sight, level == "policy", self._verbs, self._tools, draft, out)
+            mask_verbs(self.memory.sight, level == "policy", self._verbs, draft, out)
             return np.array(out, np.bool_)
         slot = self._layout.verbs[verb].slots[len(chosen)]
         return self._mask(mask_choices, level, verb, self._draft(verb, chosen), slot)

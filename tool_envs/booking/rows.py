@@ -2,7 +2,7 @@
 
 from typing import Annotated, NamedTuple
 
-from tool_envs.rows import Row, Small
+from tool_envs.rows import Row, Small, Tiny
 
 MAX_METHODS = 8
 """Most payment methods of one customer, certificates included."""
@@ -61,11 +61,11 @@ class Customer(Row):
     """
 
     index: int
-    membership: Small
-    methods: Small
-    method_kind: Annotated[list[int], MAX_METHODS, "int16"]
+    membership: Tiny
+    methods: Tiny
+    method_kind: Annotated[list[int], MAX_METHODS, "int8"]
     balance: Annotated[list[int], MAX_METHODS]
-    reservations: Small
+    reservations: Tiny
 
 
 class Reservation(Row):
@@ -96,25 +96,25 @@ class Reservation(Row):
     """
 
     customer: int
-    number: Small
-    origin: Small
-    destination: Small
-    round_trip: Small
-    cabin: Small
-    segments: Small
+    number: Tiny
+    origin: Tiny
+    destination: Tiny
+    round_trip: Tiny
+    cabin: Tiny
+    segments: Tiny
     flight: Annotated[list[int], MAX_SEGMENTS, "int16"]
-    day: Annotated[list[int], MAX_SEGMENTS, "int16"]
+    day: Annotated[list[int], MAX_SEGMENTS, "int8"]
     price: Annotated[list[int], MAX_SEGMENTS]
-    passengers: Small
+    passengers: Tiny
     passenger: Annotated[list[int], MAX_PASSENGERS]
-    payments: Small
-    payment_method: Annotated[list[int], MAX_PAYMENTS, "int16"]
+    payments: Tiny
+    payment_method: Annotated[list[int], MAX_PAYMENTS, "int8"]
     payment_amount: Annotated[list[int], MAX_PAYMENTS]
     created: int
-    total_bags: Small
-    nonfree_bags: Small
-    insurance: Small
-    cancelled: Small
+    total_bags: Tiny
+    nonfree_bags: Tiny
+    insurance: Tiny
+    cancelled: Tiny
 
 
 class Departure(Row):

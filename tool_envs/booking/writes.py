@@ -315,7 +315,7 @@ def bags_to_pay(trip: Reservation, customer: Customer, total: int) -> int:
 @kernel
 def price_of(trip: Reservation) -> int:
     """What a reservation costs: fares, insurance and bags."""
-    insurance = trip.insurance * trip.passengers * INSURANCE_PRICE
+    insurance = int(trip.insurance) * int(trip.passengers) * INSURANCE_PRICE
     return fares(trip) + insurance + int(trip.nonfree_bags) * BAG_PRICE
 
 

@@ -7,8 +7,24 @@ draft. A mask says for each choice whether the draft with it fits.
 from collections.abc import MutableSequence, Sequence
 from typing import Final
 
-from tool_envs.booking.scene.masks import fits
-from tool_envs.booking.scene.sight import NONE, OPEN, Draft, Sight
+from tool_envs.booking.scene.masks import (
+    SEARCH_DIRECT,
+    SEARCH_ONE_STOP,
+    allowed_verbs,
+    fits,
+    may_search,
+)
+from tool_envs.booking.scene.sight import (
+    NONE,
+    OPEN,
+    Draft,
+    Sight,
+    code_day,
+    code_destination,
+    code_origin,
+)
+from tool_envs.booking.scene.ways import search_numbers
+from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 
 ROLES: Final = (
@@ -73,12 +89,7 @@ def choose(draft: Draft, role: int, place: int, choice: int) -> None:
 
 @kernel
 def mask_verbs(
-    sight: Sight,
-    policy: bool,
-    verbs: Sequence[int],
-    tools: Sequence[int],
-    draft: Draft,
-    out: MutableSequence[int],
+    sight: Sight, policy: bool, verbs: Sequence[int], draft: Draft, out: MutableSequence[int]
 ) -> None:
     """Which verbs are allowed.
 
@@ -86,13 +97,12 @@ def mask_verbs(
         sight: What is known.
         policy: The level.
         verbs: Those that there are.
-        tools: For each the write that it calls or proposes, or -1.
         draft: An open one.
         out: For each verb 1 or 0 is written here.
     """
+    allowed = allowed_verbs(sight, policy, draft)
     for place in range(len(verbs)):
-        draft.tool = tools[place]
-        out[place] = fits(sight, policy, verbs[place], draft)
+        out[place] = allowed >> int(verbs[place]) & 1
 
 
 @kernel
@@ -118,10 +128,29 @@ def mask_choices(
         width: Rows of its table; a choice behind them means `NONE`.
         out: For each choice 1 or 0 is written here.
     """
+    if policy and verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
+        _mask_search(sight, verb - SEARCH_DIRECT, draft, role, out)
+        return
     for choice in range(len(out)):
         choose(draft, role, place, choice if choice < width else NONE)
         out[choice] = fits(sight, policy, verb, draft)
     choose(draft, role, place, OPEN)
+
+
+@kernel
+def _mask_search(sight: Sight, stops: int, draft: Draft, role: int, out: MutableSequence[int]) -> None:
+    """What the searches that are to be made have in a slot."""
+    clear(out)
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        code = may_search(sight, number, stops, draft)
+        if code >= 0:
+            if role == AS_ORIGIN:
+                out[code_origin(code)] = 1
+            elif role == AS_DESTINATION:
+                out[code_destination(code)] = 1
+            else:
+                out[code_day(code)] = 1
 
 
 @kernel

@@ -13,7 +13,6 @@ insurance that the customer told, and who wants other flights keeps the cabin.
 
 from typing import Final
 
-from tool_envs.booking.dates import DAYS
 from tool_envs.booking.rows import MAX_SEGMENTS
 from tool_envs.booking.scene.reasons import may_be_refused, upgrade_cost
 from tool_envs.booking.scene.sight import (
@@ -39,7 +38,6 @@ from tool_envs.booking.scene.sight import (
     METHOD,
     OTHER,
     OWN,
-    PLACES,
     QUESTIONS,
     REASON,
     RESERVATION,
@@ -51,9 +49,13 @@ from tool_envs.booking.scene.sight import (
     Draft,
     Scene,
     Sight,
+    code_day,
+    code_destination,
+    code_origin,
+    code_stops,
     may_be,
 )
-from tool_envs.booking.scene.ways import SEARCHES, is_booking, is_to_search, wanted_search
+from tool_envs.booking.scene.ways import is_booking, open_search, search_numbers
 from tool_envs.booking.scene.writes import fits_write
 from tool_envs.rows import kernel
 
@@ -94,6 +96,65 @@ def fits(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
     return _fits_read(sight, policy, verb, draft)
 
 
+@kernel
+def allowed_verbs(sight: Sight, policy: bool, draft: Draft) -> int:
+    """Bits of the verbs for which an open draft fits: what `fits` says of each of them, in one pass.
+
+    Args:
+        sight: What is known.
+        policy: The level.
+        draft: An open one; its `tool` is changed.
+    """
+    found = _allowed_writes(sight, policy, draft) | _allowed_talk(sight, policy, draft)
+    for slot in range(len(SLOTS)):
+        if not policy or _is_worth_asking(sight, slot):
+            found |= 1 << (ASK + slot)
+    for verb in (READ_PROFILE, READ_TRIP, READ_AIRPORTS, READ_STATUS, TRANSFER):
+        if _fits_read(sight, policy, verb, draft):
+            found |= 1 << verb
+    if not policy:
+        return found | 1 << SEARCH_DIRECT | 1 << SEARCH_ONE_STOP
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        code = open_search(sight, number)
+        if code >= 0:
+            found |= 1 << (SEARCH_DIRECT + code_stops(code))
+    return found
+
+
+@kernel
+def _allowed_writes(sight: Sight, policy: bool, draft: Draft) -> int:
+    """Bits of the calls and proposals of writes."""
+    found = 0
+    if not sight.scene.profile:
+        return found
+    agreed = int(sight.proposed.tool) if policy and sight.scene.yes else -1
+    if agreed >= 0:
+        found |= 1 << (CALL + agreed)
+    for tool in range(len(WRITE_TOOLS)):
+        draft.tool = tool
+        if tool != agreed and fits_write(sight, policy, draft):
+            found |= 1 << (PROPOSE + tool)
+            if not policy:
+                found |= 1 << (CALL + tool)
+    return found
+
+
+@kernel
+def _allowed_talk(sight: Sight, policy: bool, draft: Draft) -> int:
+    """Bits of the answers and of the other things to say."""
+    found = 0
+    for verb in (REFUSE, REPORT, MORE):
+        if _fits_talk(sight, policy, verb, draft):
+            found |= 1 << verb
+    if policy and sight.scene.question < 0:
+        return found
+    for verb in range(TELL, REFUSE):
+        if _fits_talk(sight, policy, verb, draft):
+            found |= 1 << verb
+    return found
+
+
 # --- Looking up
 
 
@@ -123,17 +184,21 @@ def _is_trip_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
 @kernel
 def _is_search_open(sight: Sight, stops: int, draft: Draft) -> bool:
     """Whether the wish asks for a search, and it was not made yet."""
-    for number in range(SEARCHES):
-        if is_to_search(sight, number):
-            code = wanted_search(sight, number)
-            day = code % DAYS
-            destination = code // DAYS % PLACES
-            origin = code // (DAYS * PLACES) % PLACES
-            is_kind = code // (DAYS * PLACES * PLACES) == stops
-            is_place = may_be(draft.origin, origin) and may_be(draft.destination, destination)
-            if is_kind and is_place and may_be(draft.day, day):
-                return True
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        if may_search(sight, number, stops, draft) >= 0:
+            return True
     return False
+
+
+@kernel
+def may_search(sight: Sight, number: int, stops: int, draft: Draft) -> int:
+    """The code of an open search that can come of a draft, or -1."""
+    code = open_search(sight, number)
+    if code < 0 or code_stops(code) != stops or not may_be(draft.day, code_day(code)):
+        return -1
+    is_route = may_be(draft.origin, code_origin(code)) and may_be(draft.destination, code_destination(code))
+    return code if is_route else -1
 
 
 @kernel

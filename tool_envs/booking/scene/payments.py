@@ -50,15 +50,6 @@ def are_people(draft: Draft, chosen: int) -> bool:
 
 
 @kernel
-def _are_open(choices: list[int]) -> bool:
-    """Whether nothing is chosen yet."""
-    for place in range(len(choices)):
-        if choices[place] != OPEN:
-            return False
-    return True
-
-
-@kernel
 def count_bits(bits: int) -> int:
     """How many bits are set."""
     count = 0
@@ -70,14 +61,33 @@ def count_bits(bits: int) -> int:
 
 @kernel
 def party_sizes(sight: Sight, draft: Draft) -> int:
-    """How many people a draft can have: bit k for k of them."""
-    if _are_open(draft.people):
-        return (2 << int(sight.scene.people)) - 2
-    sizes = 0
-    for chosen in range(1, 1 << sight.scene.people):
-        if are_people(draft, chosen):
-            sizes |= 1 << count_bits(chosen)
+    """How many people a draft can have: bit k for k of them.
+
+    Places that are open get the first people that they can, so that most are left for those behind.
+    """
+    sizes, last = 0, NONE
+    for place in range(MAX_PEOPLE):
+        chosen = draft.people[place]
+        if chosen == OPEN:
+            last += 1
+        elif chosen > last:
+            last = int(chosen)
+        else:
+            break
+        if last >= sight.scene.people:
+            break
+        if _may_end(draft.people, place + 1):
+            sizes |= 2 << place
     return sizes
+
+
+@kernel
+def _may_end(choices: list[int], start: int) -> bool:
+    """Whether there can be no more from a place on."""
+    for place in range(start, len(choices)):
+        if choices[place] >= 0:
+            return False
+    return True
 
 
 # --- What pays
@@ -138,23 +148,38 @@ def are_methods(sight: Sight, draft: Draft, chosen: int) -> bool:
 @kernel
 def least_held(sight: Sight, draft: Draft) -> int:
     """The least that is paid before the credit card pays the rest, in cents; -1: it cannot be paid so."""
-    if _are_open(draft.methods):  # a credit card can pay alone
-        return 0 if _has_card(sight) else -1
+    chosen, count = 0, 0
+    while count < MAX_PAID and draft.methods[count] >= 0:
+        chosen |= 1 << int(draft.methods[count])
+        count += 1
+    for place in range(count, MAX_PAID):
+        if draft.methods[place] != OPEN:
+            return _least_of_all(sight, draft)
+    return _least_beyond(sight, draft, chosen, count)
+
+
+@kernel
+def _least_beyond(sight: Sight, draft: Draft, chosen: int, count: int) -> int:
+    """The same when the first places are chosen and the others open: a credit card can come next."""
+    if are_methods(sight, draft, chosen):
+        return _held(sight, chosen)
+    for card in range(sight.customer.methods if count < MAX_PAID else 0):
+        is_card = sight.customer.method_kind[card] == CREDIT_CARD
+        if is_card and are_methods(sight, draft, chosen | 1 << card):
+            return _held(sight, chosen)
+    return -1
+
+
+@kernel
+def _least_of_all(sight: Sight, draft: Draft) -> int:
+    """The same by trying all sets of methods."""
     least = -1
-    for chosen in range(1, 1 << sight.customer.methods):
+    for chosen in range(1, 1 << int(sight.customer.methods)):
         if are_methods(sight, draft, chosen):
             held = _held(sight, chosen)
             if least < 0 or held < least:
                 least = held
     return least
-
-
-@kernel
-def _has_card(sight: Sight) -> bool:
-    for method in range(sight.customer.methods):
-        if sight.customer.method_kind[method] == CREDIT_CARD:
-            return True
-    return False
 
 
 @kernel
@@ -185,7 +210,7 @@ def booking_price(sight: Sight, fares: int, cabin: int, size: int, insured: int)
         insured: 1 with travel insurance, else 0.
     """
     bags = new_nonfree_bags(sight, cabin, size)
-    return (fares + insured * INSURANCE_PRICE) * size + int(bags) * BAG_PRICE
+    return (fares + int(insured) * INSURANCE_PRICE) * size + int(bags) * BAG_PRICE
 
 
 @kernel

@@ -92,7 +92,7 @@ def happened(sight: Sight, place: int) -> int:
         each = FOR_CANCELLED
     elif is_delayed(sight, place):
         each = FOR_DELAYED
-    return each * sight.trips[place].passengers
+    return each * int(sight.trips[place].passengers)
 
 
 @kernel
@@ -152,7 +152,7 @@ def bags_cost(sight: Sight, place: int) -> int:
 def free_bags(sight: Sight, place: int) -> int:
     """How many free checked bags all passengers of a reservation have."""
     trip = sight.trips[place]
-    return FREE_BAGS[sight.customer.membership][trip.cabin] * trip.passengers
+    return FREE_BAGS[sight.customer.membership][trip.cabin] * int(trip.passengers)
 
 
 @kernel

@@ -5,7 +5,7 @@ can be chosen on it stands in `masks`, how it looks as arrays in `tables`, and h
 rows in `words`.
 """
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 from tool_envs.booking.airports import AIRPORTS
 from tool_envs.booking.dates import DAYS
@@ -18,7 +18,7 @@ from tool_envs.booking.rows import (
     Customer,
     Reservation,
 )
-from tool_envs.rows import Row, Small, kernel
+from tool_envs.rows import Row, Small, Tiny, kernel
 
 MAX_TRIPS: Final = 6
 """Most reservations that a customer has at first; what they book beyond that is not kept in mind."""
@@ -136,10 +136,6 @@ NONE: Final = -1
 """In a draft: there is none."""
 
 
-_Tiny: TypeAlias = Annotated[int, "int8"]
-"""An integer of 8 bits in compiled code: there are many ways."""
-
-
 class Wanted(Row):
     """What words say of a wish. -1 stands for what they do not.
 
@@ -170,28 +166,28 @@ class Wanted(Row):
     """
 
     trip: int
-    trip_from: Small
-    trip_to: Small
-    origin: Small
-    destination: Small
-    days: Annotated[list[int], 2, "int16"]
-    cabin: Small
-    stops: Small
-    best: Small
+    trip_from: Tiny
+    trip_to: Tiny
+    origin: Tiny
+    destination: Tiny
+    days: Annotated[list[int], 2, "int8"]
+    cabin: Tiny
+    stops: Tiny
+    best: Tiny
     leaves_after: Small
     arrives_before: Small
     at_most: int
     flights: Annotated[list[int], MAX_SEGMENTS, "int16"]
-    methods: Small
-    method_kind: Annotated[list[int], MAX_PAID, "int16"]
-    method_how: Annotated[list[int], MAX_PAID, "int16"]
+    methods: Tiny
+    method_kind: Annotated[list[int], MAX_PAID, "int8"]
+    method_how: Annotated[list[int], MAX_PAID, "int8"]
     method_mark: Annotated[list[int], MAX_PAID]
-    bags: Small
-    more_bags: Small
+    bags: Tiny
+    more_bags: Tiny
     people: Annotated[list[int], MAX_PEOPLE]
     instead: int
-    insurance: Small
-    reason: Small
+    insurance: Tiny
+    reason: Tiny
 
 
 class Said(Row):
@@ -207,11 +203,11 @@ class Said(Row):
     """
 
     moves: int
-    wish: Small
-    question: Small
-    user: Small
-    unknown: Annotated[list[int], 10, "int16"]
-    demands: Annotated[list[int], 4, "int16"]
+    wish: Tiny
+    question: Tiny
+    user: Tiny
+    unknown: Annotated[list[int], 10, "int8"]
+    demands: Annotated[list[int], 4, "int8"]
 
 
 class Offer(Row):
@@ -232,10 +228,10 @@ class Offer(Row):
         seats: Likewise the free seats.
     """
 
-    legs: _Tiny
-    origin: _Tiny
-    destination: _Tiny
-    stop: _Tiny
+    legs: Tiny
+    origin: Tiny
+    destination: Tiny
+    stop: Tiny
     flight: Annotated[list[int], MAX_LEGS, "int16"]
     day: Annotated[list[int], MAX_LEGS, "int8"]
     status: Annotated[list[int], MAX_LEGS, "int8"]
@@ -266,20 +262,20 @@ class Draft(Row):
         leg: A flight of the reservation that was shown last.
     """
 
-    tool: Small
-    trip: Small
-    origin: Small
-    destination: Small
-    day: Small
-    round_trip: Small
-    cabin: Small
-    flights: Annotated[list[int], OWN, "int16"]
-    people: Annotated[list[int], MAX_PEOPLE, "int16"]
-    methods: Annotated[list[int], MAX_PAID, "int16"]
-    method: Small
-    insurance: Small
-    claim: Small
-    leg: Small
+    tool: Tiny
+    trip: Tiny
+    origin: Tiny
+    destination: Tiny
+    day: Tiny
+    round_trip: Tiny
+    cabin: Tiny
+    flights: Annotated[list[int], OWN, "int8"]
+    people: Annotated[list[int], MAX_PEOPLE, "int8"]
+    methods: Annotated[list[int], MAX_PAID, "int8"]
+    method: Tiny
+    insurance: Tiny
+    claim: Tiny
+    leg: Tiny
 
 
 class Scene(Row):
@@ -310,28 +306,28 @@ class Scene(Row):
         searched: Codes of those searches; -1: none.
     """
 
-    profile: Small
-    stale: Small
-    user: Small
-    refused: Small
-    unknown: Annotated[list[int], 10, "int16"]
-    demands: Annotated[list[int], 4, "int16"]
+    profile: Tiny
+    stale: Tiny
+    user: Tiny
+    refused: Tiny
+    unknown: Annotated[list[int], 10, "int8"]
+    demands: Annotated[list[int], 4, "int8"]
     moves: int
-    wish: Small
-    question: Small
-    yes: Small
-    unreported: Small
+    wish: Tiny
+    question: Tiny
+    yes: Tiny
+    unreported: Tiny
     trip_code: Annotated[list[int], MAX_TRIPS]
-    trip_seen: Annotated[list[int], MAX_TRIPS, "int16"]
-    trip_paid: Annotated[list[int], MAX_TRIPS, "int16"]
-    shown_last: Small
-    people: Small
+    trip_seen: Annotated[list[int], MAX_TRIPS, "int8"]
+    trip_paid: Annotated[list[int], MAX_TRIPS, "int8"]
+    shown_last: Tiny
+    people: Tiny
     name: Annotated[list[int], MAX_PEOPLE]
-    digits: Annotated[list[int], MAX_METHODS]
+    digits: Annotated[list[int], MAX_METHODS, "int16"]
     number: Annotated[list[int], MAX_METHODS]
-    offers: Small
+    offers: Tiny
     searches: Small
-    searched: Annotated[list[int], MAX_SEARCHED]
+    searched: Annotated[list[int], MAX_SEARCHED, "int16"]
 
 
 class Sight(Row):
@@ -341,20 +337,20 @@ class Sight(Row):
         scene: What the rows below do not say.
         wanted: What was said of the wish at hand.
         customer: As their profile showed them, with what changed since; methods are counted as they came up.
+        proposed: What was proposed last; its `tool` is -1 when nothing was, or it was done.
         trips: Their reservations as they were shown last, by place in the profile; passengers are places in
             the profile, too. One that was not shown is never looked at.
         ways: For each of them the way there and the way back.
         offers: The itineraries that searches showed.
-        proposed: What was proposed last; its `tool` is -1 when nothing was, or it was done.
     """
 
     scene: Scene
     wanted: Wanted
     customer: Customer
+    proposed: Draft
     trips: Annotated[list[Reservation], MAX_TRIPS]
     ways: Annotated[list[Offer], OWN * MAX_TRIPS]
     offers: Annotated[list[Offer], MAX_OFFERS]
-    proposed: Draft
 
 
 def nothing_wanted() -> Wanted:
@@ -459,10 +455,10 @@ def nothing_shown() -> Sight:
         scene=scene,
         wanted=nothing_wanted(),
         customer=blank_customer(),
+        proposed=open_draft(),
         trips=[blank_trip() for _ in range(MAX_TRIPS)],
         ways=[no_offer() for _ in range(OWN * MAX_TRIPS)],
         offers=[no_offer() for _ in range(MAX_OFFERS)],
-        proposed=open_draft(),
     )
 
 
@@ -508,6 +504,30 @@ def blank_trip() -> Reservation:
 def search_code(stops: int, origin: int, destination: int, day: int) -> int:
     """What kernels know a search by."""
     return ((int(stops) * PLACES + int(origin)) * PLACES + int(destination)) * DAYS + int(day)
+
+
+@kernel
+def code_stops(code: int) -> int:
+    """The stops of a search, by its code."""
+    return code // (DAYS * PLACES * PLACES)
+
+
+@kernel
+def code_origin(code: int) -> int:
+    """Where it begins."""
+    return code // (DAYS * PLACES) % PLACES
+
+
+@kernel
+def code_destination(code: int) -> int:
+    """Where it ends."""
+    return code // DAYS % PLACES
+
+
+@kernel
+def code_day(code: int) -> int:
+    """Its day."""
+    return code % DAYS
 
 
 @kernel

@@ -40,9 +40,11 @@ from tool_envs.booking.scene.sight import (
     WISHES,
     WRITE_TOOLS,
     Sight,
+    code_day,
+    code_destination,
+    code_origin,
 )
 from tool_envs.booking.scene.ways import (
-    SEARCHES,
     cabin_at_hand,
     fare,
     has_room,
@@ -54,10 +56,11 @@ from tool_envs.booking.scene.ways import (
     is_late_enough,
     is_named,
     is_on_route,
-    is_to_search,
     is_under_way,
     least_rank,
+    open_search,
     party,
+    search_numbers,
     seen_at_hand,
     side_by,
     wanted_search,
@@ -164,8 +167,9 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     out[at + 7], out[at + 8] = wanted.origin >= 0, wanted.days[BACK] >= 0
     out[at + 9], out[at + 10] = wanted.methods > 0, wanted.methods > 1
     out[at + 11], out[at + 12] = wanted.people[0] >= 0, wanted.bags >= 0
-    for number in range(SEARCHES):
-        if is_to_search(sight, number):
+    first, end = search_numbers(scene)
+    for number in range(first, end):
+        if open_search(sight, number) >= 0:
             out[at + 13] = 1
     sides = wanted_sides(sight)
     out[at + 14], out[at + 15] = sides >> THERE & 1, sides >> BACK & 1
@@ -209,9 +213,10 @@ def fill_reservations(sight: Sight, out: Out) -> None:
 @kernel
 def fill_flights(sight: Sight, out: Out, times: Out) -> None:
     """The flights to choose from."""
-    place, cabin = seen_at_hand(sight), cabin_at_hand(sight)
+    place, cabin, size = seen_at_hand(sight), cabin_at_hand(sight), party(sight)
     search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    least_there, least_back = least_rank(sight, THERE), least_rank(sight, BACK)
+    least_there = least_rank(sight, THERE, cabin, size)
+    least_back = least_rank(sight, BACK, cabin, size)
     for number in range(OWN + sight.scene.offers):
         if number < OWN and place < 0:
             continue
@@ -222,10 +227,10 @@ def fill_flights(sight: Sight, out: Out, times: Out) -> None:
         row[0], row[1], row[2] = 1, number < OWN, offer.legs == MAX_LEGS
         row[3] = side == THERE or number == THERE
         row[4] = side == BACK or number == BACK
-        row[5], row[6] = has_room(sight, offer), is_late_enough(sight, offer)
-        row[7], row[8] = is_early_enough(sight, offer), is_cheap_enough(sight, offer)
-        if number >= OWN and side >= 0 and party(sight):
-            row[9] = is_among_best(sight, offer, least_back if side == BACK else least_there)
+        row[5], row[6] = has_room(offer, cabin, size), is_late_enough(sight, offer)
+        row[7], row[8] = is_early_enough(sight, offer), is_cheap_enough(sight, offer, cabin, size)
+        if number >= OWN and side >= 0 and size:
+            row[9] = is_among_best(sight, offer, cabin, size, least_back if side == BACK else least_there)
         row[10] = sight.proposed.tool >= 0 and number in (
             sight.proposed.flights[THERE],
             sight.proposed.flights[BACK],
@@ -304,10 +309,11 @@ def fill_airports(sight: Sight, out: Out) -> None:
         out[wanted.origin, 0] = out[wanted.destination, 1] = 1
     elif place >= 0:
         out[sight.trips[place].origin, 0] = out[sight.trips[place].destination, 1] = 1
-    for number in range(SEARCHES):
-        if is_to_search(sight, number):
-            code = wanted_search(sight, number)
-            out[code // (DAYS * PLACES) % PLACES, 2] = out[code // DAYS % PLACES, 3] = 1
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        code = open_search(sight, number)
+        if code >= 0:
+            out[code_origin(code), 2] = out[code_destination(code), 3] = 1
 
 
 @kernel
@@ -316,9 +322,11 @@ def fill_days(sight: Sight, out: Out) -> None:
     for side in range(OWN):
         if sight.wanted.days[side] >= 0:
             out[sight.wanted.days[side], side] = 1
-    for number in range(SEARCHES):
-        if is_to_search(sight, number):
-            out[wanted_search(sight, number) % DAYS, 2] = 1
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        code = open_search(sight, number)
+        if code >= 0:
+            out[code_day(code), 2] = 1
 
 
 @kernel

@@ -244,10 +244,19 @@ def is_searched(scene: Scene, code: int) -> bool:
 
 
 @kernel
-def is_to_search(sight: Sight, number: int) -> bool:
-    """Whether a search that is asked for was not made yet."""
+def search_numbers(scene: Scene) -> tuple[int, int]:
+    """The numbers of `wanted_search` that there may be for what is at hand: the first, and the one behind."""
+    if is_booking(scene.wish):
+        return THERE, OWN
+    first = THERE if scene.wish == FOR_FLIGHTS else OWN
+    return first, SEARCHES if scene.question == ASKS_UPGRADE else THERE + 1
+
+
+@kernel
+def open_search(sight: Sight, number: int) -> int:
+    """The code of a search that is asked for and was not made yet, or -1."""
     code = wanted_search(sight, number)
-    return code >= 0 and not is_searched(sight.scene, code)
+    return -1 if code >= 0 and is_searched(sight.scene, code) else code
 
 
 # --- Flights that are wanted
@@ -312,32 +321,32 @@ def is_early_enough(sight: Sight, offer: Offer) -> bool:
 
 
 @kernel
-def is_cheap_enough(sight: Sight, offer: Offer) -> bool:
-    """Whether it costs no more for all than what the words say."""
-    most, cabin = sight.wanted.at_most, cabin_at_hand(sight)
-    return most < 0 or (cabin >= 0 and fare(offer, cabin) * party(sight) <= most)
+def is_cheap_enough(sight: Sight, offer: Offer, cabin: int, size: int) -> bool:
+    """Whether it costs no more for so many than what the words say."""
+    most = sight.wanted.at_most
+    return most < 0 or (cabin >= 0 and fare(offer, cabin) * size <= most)
 
 
 @kernel
-def has_room(sight: Sight, offer: Offer) -> bool:
-    """Whether all who fly can be seated in the cabin at hand."""
-    cabin = cabin_at_hand(sight)
-    return cabin >= 0 and room(offer, cabin) >= max(1, party(sight))
+def has_room(offer: Offer, cabin: int, size: int) -> bool:
+    """Whether so many can be seated in a cabin."""
+    return cabin >= 0 and room(offer, cabin) >= max(1, size)
 
 
 @kernel
-def is_within(sight: Sight, offer: Offer) -> bool:
-    """Whether a way is within all limits that the words set, and has seats."""
-    fits = is_late_enough(sight, offer) and is_early_enough(sight, offer) and is_cheap_enough(sight, offer)
-    return fits and has_room(sight, offer)
+def is_within(sight: Sight, offer: Offer, cabin: int, size: int) -> bool:
+    """Whether a way is within all limits that the words set, and has seats for so many in a cabin."""
+    if not is_late_enough(sight, offer) or not is_early_enough(sight, offer):
+        return False
+    return is_cheap_enough(sight, offer, cabin, size) and has_room(offer, cabin, size)
 
 
 @kernel
-def rank(sight: Sight, offer: Offer) -> int:
+def rank(sight: Sight, offer: Offer, cabin: int) -> int:
     """A number that is least for what the words call best."""
     best = sight.wanted.best
     if best == CHEAPEST:
-        return fare(offer, cabin_at_hand(sight))
+        return fare(offer, cabin)
     if best == LEAVES_FIRST:
         return offer.departs
     return offer.arrives if best == ARRIVES_FIRST else -offer.departs
@@ -346,55 +355,65 @@ def rank(sight: Sight, offer: Offer) -> int:
 @kernel
 def is_wanted(sight: Sight, offer: Offer) -> bool:
     """Whether a way is one that the words of the wish ask for, among all that were found."""
-    side = side_of(sight, offer)
-    if side < 0 or party(sight) == 0:
+    side, cabin, size = side_of(sight, offer), cabin_at_hand(sight), party(sight)
+    if side < 0 or size == 0:
         return False
-    return is_among_best(sight, offer, least_rank(sight, side))
+    return is_among_best(sight, offer, cabin, size, least_rank(sight, side, cabin, size))
 
 
 @kernel
-def least_rank(sight: Sight, side: int) -> int:
-    """The rank of the best way on a side within all limits; `NO_RANK`: there is none, or no way is best."""
+def least_rank(sight: Sight, side: int, cabin: int, size: int) -> int:
+    """The rank of the best way on a side within all limits; `NO_RANK`: there is none, or no way is best.
+
+    Args:
+        sight: What is known.
+        side: `THERE` or `BACK`.
+        cabin: The cabin at hand.
+        size: How many fly.
+    """
     least = NO_RANK
     if sight.wanted.best in (-1, ANY) or sight.wanted.flights[0] >= 0:
         return least
     there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     for number in range(sight.scene.offers):
         offer = sight.offers[number]
-        if side_by(offer, there, back) == side and is_within(sight, offer):
-            least = min(least, rank(sight, offer))
+        if side_by(offer, there, back) == side and is_within(sight, offer, cabin, size):
+            least = min(least, rank(sight, offer, cabin))
     return least
 
 
 @kernel
-def is_among_best(sight: Sight, offer: Offer, least: int) -> bool:
+def is_among_best(sight: Sight, offer: Offer, cabin: int, size: int, least: int) -> bool:
     """Whether a way that is looked for is one that is asked for, by the rank of the best one on its side."""
-    if not _is_suitable(sight, offer):
+    if not _is_suitable(sight, offer, cabin, size):
         return False
     is_chosen = sight.wanted.flights[0] >= 0 or sight.wanted.best == ANY
-    return is_chosen or rank(sight, offer) <= least
+    return is_chosen or rank(sight, offer, cabin) <= least
 
 
 @kernel
-def _is_suitable(sight: Sight, offer: Offer) -> bool:
+def _is_suitable(sight: Sight, offer: Offer, cabin: int, size: int) -> bool:
     """Whether a way is named by its flights, or else within all limits."""
     if sight.wanted.flights[0] >= 0:
         return _is_flight_named(sight.wanted, offer)
-    return sight.wanted.best >= 0 and is_within(sight, offer)
+    return sight.wanted.best >= 0 and is_within(sight, offer, cabin, size)
 
 
 @kernel
 def wanted_sides(sight: Sight) -> int:
     """For which sides searches found some way that the words of the wish ask for, as bits."""
     sides = 0
+    if sight.scene.offers == 0:
+        return sides
     there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    if party(sight) == 0 or (there < 0 and back < 0):
+    cabin, size = cabin_at_hand(sight), party(sight)
+    if size == 0 or (there < 0 and back < 0):
         return sides
     for number in range(sight.scene.offers):
         offer = sight.offers[number]
         side = side_by(offer, there, back)
         # Where some way is within all limits, one of those is the best.
-        if side >= 0 and not sides >> side & 1 and _is_suitable(sight, offer):
+        if side >= 0 and not sides >> side & 1 and _is_suitable(sight, offer, cabin, size):
             sides |= 1 << side
     return sides
 

@@ -30,6 +30,7 @@ from tool_envs.booking.scene.sight import (
     MAX_PEOPLE,
     MAX_TRIPS,
     NONE,
+    OPEN,
     OWN,
     PASSENGERS,
     THERE,
@@ -145,8 +146,8 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
         return False
     if not may_be(draft.origin, wanted.origin) or not may_be(draft.destination, wanted.destination):
         return False
-    search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    if not _has_way_there(sight, draft, search_there, search_back):
+    start, end = rows_left(draft.flights[0], OWN, OWN + sight.scene.offers)
+    if start >= end or (not is_round and not may_be(draft.flights[1], NONE)):
         return False
     sizes = party_sizes(sight, draft)
     if sizes == 0:
@@ -154,21 +155,17 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
     least = least_held(sight, draft)
     if least < 0:
         return False
-    for first in range(OWN, OWN + sight.scene.offers):
-        if (
-            not may_be(draft.flights[0], first)
-            or side_by(sight.offers[first - OWN], search_there, search_back) != THERE
-        ):
+    search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
+    for first in range(start, end):
+        if side_by(sight.offers[first - OWN], search_there, search_back) != THERE:
             continue
         if not is_round:
-            if may_be(draft.flights[1], NONE) and _fits_fares(sight, draft, first, first, sizes, least):
+            if _fits_fares(sight, draft, first, first, sizes, least):
                 return True
             continue
-        for second in range(OWN, OWN + sight.scene.offers):
-            if (
-                not may_be(draft.flights[1], second)
-                or side_by(sight.offers[second - OWN], search_there, search_back) != BACK
-            ):
+        back_start, back_end = rows_left(draft.flights[1], OWN, OWN + sight.scene.offers)
+        for second in range(back_start, back_end):
+            if side_by(sight.offers[second - OWN], search_there, search_back) != BACK:
                 continue
             is_in_time = _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN])
             if is_in_time and _fits_fares(sight, draft, first, second, sizes, least):
@@ -177,13 +174,11 @@ def _fits_booking(sight: Sight, draft: Draft) -> bool:
 
 
 @kernel
-def _has_way_there(sight: Sight, draft: Draft, search_there: int, search_back: int) -> bool:
-    """Whether some way there that was found can be chosen."""
-    for first in range(sight.scene.offers):
-        is_there = side_by(sight.offers[first], search_there, search_back) == THERE
-        if is_there and may_be(draft.flights[0], OWN + first):
-            return True
-    return False
+def rows_left(chosen: int, first: int, end: int) -> tuple[int, int]:
+    """The rows from one to before another one that a choice leaves, likewise."""
+    if chosen == OPEN:
+        return first, end
+    return max(first, int(chosen)), min(end, int(chosen) + 1)
 
 
 @kernel
@@ -302,15 +297,17 @@ def _fits_flights(sight: Sight, draft: Draft, place: int) -> bool:
         is_other = sight.scene.wish == FOR_FLIGHTS and cabin != trip.cabin
         if not may_be(draft.cabin, cabin) or is_other:
             continue
-        for first in range(OWN + sight.scene.offers):
-            if not may_be(draft.flights[0], first) or not _is_way(sight, place, cabin, first, THERE):
+        start, end = rows_left(draft.flights[0], 0, OWN + sight.scene.offers)
+        for first in range(start, end):
+            if not _is_way(sight, place, cabin, first, THERE):
                 continue
             if not trip.round_trip:
                 if may_be(draft.flights[1], NONE) and _fits_change(sight, draft, place, cabin, first, NONE):
                     return True
                 continue
-            for second in range(OWN + sight.scene.offers):
-                if not may_be(draft.flights[1], second) or not _is_way(sight, place, cabin, second, BACK):
+            back_start, back_end = rows_left(draft.flights[1], 0, OWN + sight.scene.offers)
+            for second in range(back_start, back_end):
+                if not _is_way(sight, place, cabin, second, BACK):
                     continue
                 is_in_time = _is_in_time(way(sight, place, first), way(sight, place, second))
                 if is_in_time and _fits_change(sight, draft, place, cabin, first, second):

@@ -229,7 +229,7 @@ def _set_flights(table: Timetable, call: Call, trip: Reservation) -> None:
         trip.price[place] = 0
         if call.flight[place] >= 0:
             departure = departure_of(call.flight[place], call.day[place])
-            trip.price[place] = table.price[departure * CABIN_COUNT + trip.cabin]
+            trip.price[place] = table.price[departure * CABIN_COUNT + int(trip.cabin)]
             trip.segments = place + 1
 
 

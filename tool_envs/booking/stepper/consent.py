@@ -36,7 +36,7 @@ _CHOICES: Final = 8
 @kernel
 def affirm(lane: Lane, errand: Errand, room: Room) -> None:
     """A yes to the accepted call that was proposed, of which the customer adds what was not named."""
-    step = lane.state.wish
+    step = int(lane.state.wish)
     aim, sets = errand.aims[step], lane.state.sets & room.heard.agrees
     first = first_of(sets)
     room.added = missing_parts(errand, room.call, aim.calls[first]) & aim.worded

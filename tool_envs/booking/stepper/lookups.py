@@ -190,7 +190,7 @@ def departure_of(flight: int, day: int) -> int:
 def free_seats(lane: Lane, table: Timetable, flight: int, day: int, cabin: int) -> int:
     """Free seats of a departure now."""
     departure = departure_of(flight, day)
-    seats = table.seats[departure * CABIN_COUNT + cabin]
+    seats = table.seats[departure * CABIN_COUNT + int(cabin)]
     for number in range(len(lane.moved)):
         if lane.moved[number] < 0:
             break
@@ -232,7 +232,7 @@ def search(
     code = search_code(stops, origin, destination, day)
     if is_searched(sight.scene, code):
         keep_offers(sight, False)
-    pair = origin * PLACES + destination
+    pair = int(origin) * PLACES + int(destination)
     found = 0
     if stops:
         start, end = table.via_from[pair], table.via_from[pair + 1]

@@ -4,8 +4,8 @@ from typing import Any
 
 from tool_envs import array_steps
 from tool_envs.array_rows import Lanes, Moves
-from tool_envs.booking.scene.choices import choose, mask_choices, mask_reachable
-from tool_envs.booking.scene.masks import ASK, PROPOSE, fits
+from tool_envs.booking.scene.choices import choose, mask_choices, mask_reachable, mask_verbs
+from tool_envs.booking.scene.masks import fits
 from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, OPEN, OWN
 from tool_envs.booking.scene.tables import (
     fill_airports,
@@ -51,19 +51,9 @@ def _begin(lane: Lane, tool: int) -> None:
 
 
 @kernel
-def _tool_of(code: int) -> int:
-    """The write that a verb calls or proposes, or -1."""
-    if code < PROPOSE:
-        return code
-    return code - PROPOSE if code < ASK else -1
-
-
-@kernel
 def _allow_verbs(lane: Lane, store: Store, policy: int, codes: Out, out: Out) -> None:  # noqa: ARG001 - of all moves
     _begin(lane, -1)
-    for place in range(len(codes)):
-        lane.draft.tool = _tool_of(codes[place])
-        out[place] = fits(lane.sight, policy > 0, codes[place], lane.draft)
+    mask_verbs(lane.sight, policy > 0, codes, lane.draft, out)
 
 
 @kernel

@@ -15,7 +15,7 @@ from tool_envs.booking.rows import (
     Reservation,
 )
 from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, MAX_TRIPS, SLOTS, Draft, Said, Sight, Wanted
-from tool_envs.rows import Row, Small
+from tool_envs.rows import Row, Small, Tiny
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
 from tool_envs.simulators.booking_phrases import BOOKING_PHRASES
@@ -79,21 +79,21 @@ class Call(Row):
         amount: Of a certificate, in cents, or -1.
     """
 
-    tool: Small
-    trip: Small
-    origin: Small
-    destination: Small
-    round_trip: Small
-    cabin: Small
+    tool: Tiny
+    trip: Tiny
+    origin: Tiny
+    destination: Tiny
+    round_trip: Tiny
+    cabin: Tiny
     flight: Annotated[list[int], MAX_SEGMENTS, "int16"]
-    day: Annotated[list[int], MAX_SEGMENTS, "int16"]
-    people: Annotated[list[int], MAX_PASSENGERS, "int16"]
-    methods: Annotated[list[int], MAX_PAID, "int16"]
+    day: Annotated[list[int], MAX_SEGMENTS, "int8"]
+    people: Annotated[list[int], MAX_PASSENGERS, "int8"]
+    methods: Annotated[list[int], MAX_PAID, "int8"]
     amounts: Annotated[list[int], MAX_PAID]
-    method: Small
-    total_bags: Small
-    nonfree_bags: Small
-    insurance: Small
+    method: Tiny
+    total_bags: Tiny
+    nonfree_bags: Tiny
+    insurance: Tiny
     amount: int
 
 
@@ -137,17 +137,17 @@ class Aim(Row):
         worded: Bits of the parts for which they have words.
     """
 
-    number: Small
-    tool: Small
-    fact: Small
-    asks: Small
-    complains: Small
-    reason: Small
+    number: Tiny
+    tool: Tiny
+    fact: Tiny
+    asks: Tiny
+    complains: Tiny
+    reason: Tiny
     calls: Annotated[list[Call], MAX_ACCEPTED]
     opening: Said
     opening_wanted: Wanted
     words: Wanted
-    flight_days: Annotated[list[int], 2, "int16"]
+    flight_days: Annotated[list[int], 2, "int8"]
     worded: Small
 
 
@@ -164,13 +164,13 @@ class Due(Row):
         profile: 1 when the profile must.
     """
 
-    step: Small
-    forbidden: Small
-    fact: Small
+    step: Tiny
+    forbidden: Tiny
+    fact: Tiny
     value: int
-    trips: Small
+    trips: Tiny
     searches: Small
-    profile: Small
+    profile: Tiny
 
 
 class Errand(Row):
@@ -201,36 +201,32 @@ class Errand(Row):
     customer: Customer
     trips: Annotated[list[Reservation], MAX_TRIPS]
     trip_code: Annotated[list[int], MAX_TRIPS]
-    people: Small
+    people: Tiny
     name: Annotated[list[int], MAX_PEOPLE]
-    first: Annotated[list[int], MAX_PEOPLE, "int16"]
-    last: Annotated[list[int], MAX_PEOPLE, "int16"]
-    birth: Annotated[list[int], MAX_PEOPLE, "int16"]
-    digits: Annotated[list[int], MAX_METHODS]
+    first: Annotated[list[int], MAX_PEOPLE, "int8"]
+    last: Annotated[list[int], MAX_PEOPLE, "int8"]
+    birth: Annotated[list[int], MAX_PEOPLE, "int8"]
+    digits: Annotated[list[int], MAX_METHODS, "int16"]
     method_number: Annotated[list[int], MAX_METHODS]
-    gone: Small
+    gone: Tiny
     origins: int
     destinations: int
-    one_amount: Small
-    evidence: Annotated[list[int], MAX_EVIDENCE]
+    one_amount: Tiny
+    evidence: Annotated[list[int], MAX_EVIDENCE, "int16"]
     facts: Facts
     aims: Annotated[list[Aim], MAX_STEPS]
     dues: Annotated[list[Due], MAX_WISHES]
-    mute: Small
+    mute: Tiny
 
 
 class Lane(Row):
     """All that changes in an episode.
 
     Attributes:
-        sight: What was shown, and the reservations as they are now.
         customer: The customer as they are now.
         state: Where the customer stands in their agenda.
         draft: The choices of the action in the making.
         numbers: For each payment method the number in which it came up, or -1.
-        yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
-        moved: Departures of which seats were moved: (flight * `DAYS` + day); -1 behind the last.
-        seats: Cabin of that, and how many seats were released (below 0: taken): cabin + seats * 4.
         shown_at: For each reservation after how many others it was shown first; -1: it was not.
         asked: Bits of the wishes whose question was asked.
         told: Bits of those that were answered.
@@ -251,36 +247,40 @@ class Lane(Row):
         wrong: 1 when there was another write.
         broken: 1 when a rule was, or what the customer demands of replies.
         reward: Of the episode; 0 before its end.
+        sight: What was shown, and the reservations as they are now.
+        yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
+        moved: Departures of which seats were moved: (flight * `DAYS` + day); -1 behind the last.
+        seats: Cabin of that, and how many seats were released (below 0: taken): cabin + seats * 4.
     """
 
-    sight: Sight
     customer: Customer
     state: State
     draft: Draft
     numbers: Annotated[list[int], MAX_METHODS, "int8"]
+    shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
+    asked: Tiny
+    told: Tiny
+    taken: Tiny
+    read: Tiny
+    searched: Small
+    read_profile: Tiny
+    case: Tiny
+    reasons: Tiny
+    complained: Tiny
+    claimed: Tiny
+    written: Tiny
+    written_trip: Tiny
+    written_origin: Tiny
+    written_destination: Tiny
+    written_amount: int
+    done: Tiny
+    wrong: Tiny
+    broken: Tiny
+    reward: Tiny
+    sight: Sight
     yeses: Annotated[list[int], MAX_TURNS, "int16"]
     moved: Annotated[list[int], MAX_MOVED, "int16"]
     seats: Annotated[list[int], MAX_MOVED, "int16"]
-    shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
-    asked: Small
-    told: Small
-    taken: Small
-    read: Small
-    searched: Small
-    read_profile: Small
-    case: Small
-    reasons: Small
-    complained: Small
-    claimed: Small
-    written: Small
-    written_trip: Small
-    written_origin: Small
-    written_destination: Small
-    written_amount: int
-    done: Small
-    wrong: Small
-    broken: Small
-    reward: Small
 
 
 class Known(Row):
@@ -296,12 +296,12 @@ class Known(Row):
         wanted: As of `Sight`.
     """
 
-    user: Small
-    unknown: Annotated[list[int], len(SLOTS), "int16"]
-    wish: Small
-    question: Small
-    yes: Small
-    unreported: Small
+    user: Tiny
+    unknown: Annotated[list[int], len(SLOTS), "int8"]
+    wish: Tiny
+    question: Tiny
+    yes: Tiny
+    unreported: Tiny
     wanted: Wanted
 
 

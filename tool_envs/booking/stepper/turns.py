@@ -260,9 +260,9 @@ def _sentence(lane: Lane, verb: int, room: Room) -> int:
     if verb < READ_PROFILE:
         return verb - ASK
     if verb == REPORT:
-        return SAYS_REPORT + lane.sight.scene.unreported
+        return SAYS_REPORT + int(lane.sight.scene.unreported)
     if verb == REFUSE:
-        wish = lane.sight.scene.wish
+        wish = int(lane.sight.scene.wish)
         kind = wish if wish >= 0 else QUESTION_KIND
         return SAYS_REFUSAL + kind * WHYS + reason_against(lane.sight)
     return SAYS_MORE if verb == MORE else _answer(lane.sight, lane.draft, verb - TELL, room)
@@ -273,7 +273,7 @@ def _answer(sight: Sight, draft: Draft, question: int, room: Room) -> int:
     """Which of the sentences answers a question."""
     trip = draft.trip
     if question == ASKS_STATUS:
-        return SAYS_STATUS + sight.ways[OWN * trip + THERE].status[0]
+        return SAYS_STATUS + int(sight.ways[OWN * trip + THERE].status[0])
     if question == ASKS_FREE_BAGS:
         return SAYS_COUNT + free_bags(sight, trip)
     if question == ASKS_TRIPS:
