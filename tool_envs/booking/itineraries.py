@@ -49,7 +49,7 @@ def is_trip(trip: Reservation, flights: Flights) -> bool:
 @kernel
 def waiting(flights: Flights, first: int, first_day: int, second: int, second_day: int) -> int:
     """Minutes from the arrival of one flight to the departure of another; below 0 when that is earlier."""
-    return (second_day - first_day) * DAY + flights.departure[second] - flights.arrival[first]
+    return int(second_day - first_day) * DAY + flights.departure[second] - flights.arrival[first]
 
 
 @kernel
