@@ -215,7 +215,7 @@ class Stepper:
             name = f"{function.__module__}.{function.__name__}"
             with saying_when_slow(f"tool_envs: compiling {name}, once ..."):
                 compiled(function)(self._arrays[0], *nothing)
-            self._ready[function] = compiled(function)
+            self._ready[function] = _entry_point(compiled(function), (self._arrays[0], *nothing))
         return self._ready[function]
 
     # --- Observations
@@ -254,3 +254,12 @@ class Stepper:
         numbers = seen.view(np.uint8).reshape(len(seen), size)
         reals = numbers[:, : 4 * self._reals].view(np.float32)
         return numbers[:, 4 * self._reals : 4 * self._reals + self._smalls].view(np.int8), reals
+
+
+def _entry_point(function: Any, arguments: tuple[Any, ...]) -> Callable[..., None]:  # noqa: ANN401 - numba's
+    """What a compiled function comes to for such arguments, whose types are not looked at each time."""
+    if not is_compiling():
+        return cast("Callable[..., None]", function)
+    types = tuple(function.typeof_pyval(each) for each in arguments)
+    entry: Callable[..., None] = function.overloads[types].entry_point
+    return entry
