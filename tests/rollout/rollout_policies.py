@@ -88,7 +88,7 @@ def versions(agent=GOLD):
 
 def engine(policy=None, plan=None, known=None, **options):
     """An engine of the library desk's tasks."""
-    plan = plan or Plan(range(TASKS), 2)
+    plan = Plan(range(TASKS), 2) if plan is None else plan
     return Engine(toy_domain.ENV_ID, {}, policy or Faulty(), known or versions(), plan, **options)
 
 

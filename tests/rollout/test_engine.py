@@ -384,6 +384,14 @@ def test_nothing_runs_on_after_a_loop_over_groups_was_left():
     assert run_virtually(play()).task == 0
 
 
+def test_a_plan_without_tasks_is_over_at_once(tmp_path):
+    made = engine(plan=Plan([]), out=tmp_path)
+
+    summary = run_virtually(made.run())
+
+    assert (summary.episodes, summary.recorded, summary.mean_reward) == (0, 0, None)
+
+
 # --- What is refused
 
 
