@@ -27,6 +27,9 @@ Interface: TypeAlias = Literal["ours", "upstream"]
 RubricKind: TypeAlias = Literal["reward", "filter"]
 """What a rubric is for: rewards where there is no rule, or keeping trajectories for fine-tuning."""
 
+RecordJson: TypeAlias = Callable[[Database, str, str], Json | None]
+"""`(database, table, key)` -> the record as a JSON value; None: there is none, or it shows in others only."""
+
 Solver: TypeAlias = Callable[[Episode], Json]
 """Says an agent's next action from the whole state of an episode, which the agent itself does not see."""
 
@@ -49,6 +52,7 @@ class Domain:
         interface: Whose tool descriptions and domain policy these are.
         reset_options: Options of `reset` that the simulators take, beyond `task_index` and `task_id`.
         data_digest: Digest of a database.
+        record_json: A record of a table as a JSON value, for those who show it.
         progress: How far an episode has come, 0.0 to 1.0, by sub-goals of its task; None: it has none.
         explain: Says why an episode was graded as it was, for those who may see its task; None: it cannot.
         rubric: The own rubric of a task, of a kind: a JSON value of the form `schemas/meta/rubric`, or None
@@ -71,6 +75,7 @@ class Domain:
     interface: Interface = "ours"
     reset_options: frozenset[str] = frozenset()
     data_digest: Callable[[Database], str] = Database.digest
+    record_json: RecordJson = Database.get
     progress: Callable[[Episode], float] | None = None
     explain: Callable[[Episode], dict[str, Json]] | None = None
     rubric: Callable[[Task, RubricKind], Json] | None = None

@@ -21,7 +21,7 @@ cache. A reservation shows its flights with the statuses of the base data, which
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, cast
 
 import orjson
@@ -295,20 +295,33 @@ def changed_records(
 
     They are JSON. Two states over the same base data are equal exactly when these are.
     """
-    look, start = renderer(base_of(database), payments_name), Database(database.base)
-    looks: dict[str, Callable[[Database, Any], Json]] = {
-        "customers": lambda _, row: look.user_json(row),
-        "departures": lambda _, row: look.flight_json(row),
-        "reservations": look.reservation_json,
-    }
+    start = Database(database.base)
     found = {}
-    for (table, key), row in sorted(database.changed.items(), key=lambda item: item[0]):
-        if table not in looks:
-            continue  # a passenger counts where they fly
-        now, before = looks[table](database, row), start.get(table, key)
-        if before is None or now != looks[table](start, before):
+    for table, key in sorted(database.changed):
+        now = record_json(database, table, key, payments_name)
+        if now is not None and now != record_json(start, table, key, payments_name):
             found[(table, key)] = now
     return found
+
+
+def record_json(
+    database: Database, table: str, key: str, payments_name: PaymentsName = "payment_methods"
+) -> Json | None:
+    """A user, reservation or flight as their tools answer them; None: there is none, or it is a passenger.
+
+    A passenger counts where they fly.
+    """
+    look, row = renderer(base_of(database), payments_name), database.get(table, key)
+    if row is None:
+        return None
+    match table:
+        case "customers":
+            return look.user_json(row)
+        case "departures":
+            return look.flight_json(row)
+        case "reservations":
+            return look.reservation_json(database, row)
+    return None
 
 
 def state_digest(database: Database) -> str:

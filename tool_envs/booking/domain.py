@@ -3,7 +3,7 @@
 import functools
 
 from tool_envs.booking.arrays import BookingArrays
-from tool_envs.booking.codes import state_digest
+from tool_envs.booking.codes import record_json, state_digest
 from tool_envs.booking.data import booking_base
 from tool_envs.booking.desk import BOOKING_GRADER
 from tool_envs.booking.oracle import decide
@@ -11,7 +11,7 @@ from tool_envs.booking.policy import policy_text
 from tool_envs.booking.saboteurs import SABOTEURS
 from tool_envs.booking.stepper.view import BookingRows
 from tool_envs.booking.tasks import booking_tasks
-from tool_envs.booking.toolkit import booking_toolkit
+from tool_envs.booking.toolkit import PAYMENTS_NAMES, booking_toolkit
 from tool_envs.domain import Domain
 from tool_envs.service.bundle import service_domain
 
@@ -41,6 +41,7 @@ def load_domain(
         tasks=booking_tasks(base, split, difficulty, pool_size),
         policy_text=policy_text(),
         data_digest=state_digest,
+        record_json=functools.partial(record_json, payments_name=PAYMENTS_NAMES[schema_version]),
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,

@@ -16,7 +16,6 @@ changed_records(database), state_digest(database)      # what differs from the b
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, cast
 
 import orjson
@@ -273,19 +272,26 @@ def changed_records(database: Database, zip_name: ZipName = "zip") -> dict[tuple
 
     Two states over the same base data are equal exactly when these are.
     """
-    look, start = renderer(base_of(database), zip_name), Database(database.base)
-    looks: dict[str, Callable[[Database, Any], Json]] = {
-        "orders": look.order_json,
-        "customers": look.user_json,
-    }
+    start = Database(database.base)
     found = {}
-    for (table, key), row in sorted(database.changed.items(), key=lambda item: item[0]):
-        if table not in looks:
-            continue  # an address counts where it is used
-        now = looks[table](database, row)
-        if now != looks[table](start, start.get(table, key)):
+    for table, key in sorted(database.changed):
+        now = record_json(database, table, key, zip_name)
+        if now is not None and now != record_json(start, table, key, zip_name):
             found[(table, key)] = now
     return found
+
+
+def record_json(database: Database, table: str, key: str, zip_name: ZipName = "zip") -> Json | None:
+    """An order or a customer as their tools answer them; None: there is none, or it is an address.
+
+    An address counts where it is used.
+    """
+    look, row = renderer(base_of(database), zip_name), database.get(table, key)
+    if table == "orders" and row is not None:
+        return look.order_json(database, row)
+    if table == "customers" and row is not None:
+        return look.user_json(database, row)
+    return None
 
 
 def state_digest(database: Database) -> str:

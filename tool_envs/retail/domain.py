@@ -4,7 +4,7 @@ import functools
 
 from tool_envs.domain import Domain
 from tool_envs.retail.arrays import RetailArrays
-from tool_envs.retail.codes import state_digest
+from tool_envs.retail.codes import record_json, state_digest
 from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_GRADER
 from tool_envs.retail.letters import praised_in
@@ -13,7 +13,7 @@ from tool_envs.retail.rules import policy_text
 from tool_envs.retail.saboteurs import SABOTEURS
 from tool_envs.retail.stepper.view import RetailRows
 from tool_envs.retail.tasks import retail_tasks
-from tool_envs.retail.toolkit import retail_toolkit
+from tool_envs.retail.toolkit import ZIP_NAMES, retail_toolkit
 from tool_envs.retail.wishes import UNRULED
 from tool_envs.service.bundle import service_domain
 
@@ -46,6 +46,7 @@ def load_domain(
         tasks=retail_tasks(base, split, difficulty, pool_size, family),
         policy_text=policy_text(),
         data_digest=state_digest,
+        record_json=functools.partial(record_json, zip_name=ZIP_NAMES[schema_version]),
         oracle=decide,
         saboteurs=SABOTEURS,
         load=load_domain,

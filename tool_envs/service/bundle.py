@@ -7,7 +7,7 @@ from tool_envs.array_rows import RowView
 from tool_envs.array_view import ArrayView
 from tool_envs.canonical import digest
 from tool_envs.database import BaseData, Database
-from tool_envs.domain import Domain, Solver
+from tool_envs.domain import Domain, RecordJson, Solver
 from tool_envs.env import ToolEnv
 from tool_envs.messages import Json
 from tool_envs.service.grading import Grader
@@ -31,6 +31,7 @@ def service_domain(
     saboteurs: Mapping[str, Solver],
     load: Callable[..., Domain],
     load_arguments: tuple[Any, ...],
+    record_json: RecordJson = Database.get,
     arrays: ArrayView | None = None,
     rows: RowView | None = None,
     praised: Praised = nothing_more,
@@ -49,6 +50,7 @@ def service_domain(
         saboteurs: Rule id -> the oracle with one deviation, likewise.
         load: As in `Domain`.
         load_arguments: As in `Domain`.
+        record_json: As in `Domain`.
         arrays: As in `Domain`.
         rows: As in `Domain`.
         praised: What is good in a letter beside that it answers what was asked, for the rubrics of its tasks.
@@ -85,6 +87,7 @@ def service_domain(
         load_arguments=load_arguments,
         reset_options=frozenset({"user_turns"}),
         data_digest=data_digest,
+        record_json=record_json,
         progress=grader.progress,
         explain=grader.explain,
         rubric=TaskRubrics(grader.desk, toolkit.schema, praised).make,

@@ -46,11 +46,17 @@ def replay_each(trajectories: Iterable[Trajectory], **overrides: Json) -> Iterat
         kwargs = {**trajectory.env.kwargs, **overrides}
         if env is None or made != (trajectory.env.id, kwargs):
             env, made = make_env(trajectory.env.id, kwargs), (trajectory.env.id, kwargs)
-        _replay_on(env, trajectory)
+        replay_on(env, trajectory)
         yield trajectory
 
 
-def _replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
+def replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
+    """Replay a record on an environment made as it says, which then holds the episode.
+
+    Raises:
+        ReplayMismatchError: As `replay`.
+        UnknownNameError: Likewise.
+    """
     inner = unwrap(env)
     finished = trajectory.outcome.status != "infrastructure"
     try:
