@@ -21,6 +21,7 @@ from tool_envs.cli.slices import slice_app
 from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
 from tool_envs.cli.validate import validate_records
+from tool_envs.cli.view import view
 from tool_envs.errors import ReplayMismatchError, ToolEnvsError
 
 
@@ -48,6 +49,7 @@ app.command("eval")(evaluate_agent)
 app.command("compare")(compare)
 app.command("attribute")(attribute_change)
 app.command("rollout")(roll_out)
+app.command("view")(view)
 app.command("replay")(replay_records)
 app.command("stats")(show_stats)
 app.command("validate")(validate_records)
