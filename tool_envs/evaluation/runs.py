@@ -1,5 +1,6 @@
 """What is looked at: the episodes of a report or of a store of records, and the records of episodes."""
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from tool_envs.evaluation.changes import answers_after
 from tool_envs.evaluation.failures import failure_of
 from tool_envs.evaluation.report import Report, read_report
 from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.evaluation.scores import Scores, scores_of
 from tool_envs.evaluation.slice import LOCAL
 from tool_envs.messages import RESPOND, Json
 from tool_envs.task import Task
@@ -28,7 +30,7 @@ from tool_envs.trajectory.record import (
 from tool_envs.trajectory.store import read_trajectories
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Episodes that are looked at together.
 
     Attributes:
@@ -46,6 +48,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     records: dict[int, Trajectory]
     marks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def scores(self) -> Scores:
+        """The figures that follow from the results."""
+        return self.report.scores if self.report else scores_of(self.results)
 
 
 class Stage:

@@ -1,7 +1,7 @@
 """What a report's page shows, as one JSON value: of one run, or of two side by side."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -12,7 +12,7 @@ from tool_envs.evaluation.metrics import Interval
 from tool_envs.evaluation.report import Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.runs import Run, Stage
-from tool_envs.evaluation.scores import Group, Scores, scores_of, trials_by_task
+from tool_envs.evaluation.scores import Group, Scores, trials_by_task
 from tool_envs.messages import Json
 from tool_envs.trajectory.record import Trajectory
 
@@ -38,9 +38,10 @@ def view_of(first: Run, second: Run | None = None) -> dict[str, Json]:
     }
 
 
-def conversations_of(run: Run, stage: Stage) -> dict[int, dict[str, Json]]:
-    """Place of an episode in a run -> its conversation, for the episodes that have a record."""
-    return {place: conversation_of(record, stage) for place, record in run.records.items()}
+def conversations_of(run: Run, stage: Stage) -> Iterator[tuple[int, dict[str, Json]]]:
+    """The episodes of a run that have a record: the place of each, and its conversation."""
+    for place, record in run.records.items():
+        yield place, conversation_of(record, stage)
 
 
 def run_title(run: Run) -> str:
@@ -61,10 +62,9 @@ def leading_causes(run: Run) -> list[tuple[str, int, int]]:
     for place, result in enumerate(run.results):
         if result.failure:
             places.setdefault(result.failure.cause, []).append(place)
-    causes = scores_of(run.results).causes
     return [
         (cause, count, next((place for place in places[cause] if place in run.records), places[cause][0]))
-        for cause, count in list(causes.items())[:MOST_CAUSES]
+        for cause, count in list(run.scores.causes.items())[:MOST_CAUSES]
     ]
 
 
@@ -82,7 +82,7 @@ def played_rows(run: Run) -> list[tuple[str, str]]:
 
 
 def _run(run: Run) -> dict[str, Json]:
-    scores = scores_of(run.results)
+    scores = run.scores
     floor = highest_floor(run.report)
     return {
         "title": run_title(run),
