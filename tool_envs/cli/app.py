@@ -15,6 +15,7 @@ from tool_envs.cli.filter import filter_records
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_records
+from tool_envs.cli.rescore import rescore_records
 from tool_envs.cli.rollout import roll_out
 from tool_envs.cli.schema import schema_app
 from tool_envs.cli.slices import slice_app
@@ -46,6 +47,7 @@ app = typer.Typer(
 app.command("list")(list_environments)
 app.command("play")(play_as_human)
 app.command("eval")(evaluate_agent)
+app.command("rescore")(rescore_records)
 app.command("compare")(compare)
 app.command("attribute")(attribute_change)
 app.command("rollout")(roll_out)

@@ -16,7 +16,9 @@ from tool_envs.env import ToolEnv
 from tool_envs.errors import UsageError
 from tool_envs.evaluation import EpisodeResult, Report, evaluate, evaluate_slice, load_slice
 from tool_envs.evaluation.scores import Group
+from tool_envs.evaluation.training import training_marks
 from tool_envs.trajectory import TrajectoryWriter, record_episode
+from tool_envs.trajectory.exports import read_manifest
 
 MAX_NOT_UNDERSTOOD = 0.05
 """Above this share of messages, a score says more about the user's understanding than about the agent."""
@@ -45,6 +47,15 @@ def evaluate_agent(
     records: Annotated[
         Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
     ] = None,
+    trained_on: Annotated[
+        Path | None, typer.Option(help="Manifest of what the agent was trained on, as `export` wrote it.")
+    ] = None,
+    across_versions: Annotated[
+        bool, typer.Option("--across-versions", help="Let it have been trained on other tools.")
+    ] = False,
+    allow_overlap: Annotated[
+        bool, typer.Option("--allow-overlap", help="Let it have been trained on tasks of the slice.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:
     """Play an agent over tasks and report how often it succeeds."""
@@ -52,6 +63,8 @@ def evaluate_agent(
         raise UsageError("Say what to play: the id of an environment, or `--slice ID`.")
     if slice_id and (kwarg or split or tasks or seed is not None):
         raise UsageError("A slice has its own arguments, tasks and seed: no -k, --split, --tasks or --seed.")
+    if trained_on and not slice_id:
+        raise UsageError("`--trained-on` holds an agent to a slice: give `--slice ID`.")
     if env_id and path:
         raise UsageError("`--path` is for foreign slices: give an environment `-k path=...`.")
     chosen = load_agent(agent)
@@ -62,12 +75,23 @@ def evaluate_agent(
         def note(env: ToolEnv, result: EpisodeResult) -> None:
             # An episode without a step is not recorded: the environment may hold an older one.
             if writer and result.steps:
-                writer.append(record_episode(env, chosen.name, chosen.version, result.seed))
+                name, version = chosen.name, chosen.version
+                writer.append(record_episode(env, name, version, result.seed, slice_id=slice_id))
             tick(None)
 
         if slice_id:
             frozen = load_slice(slice_id, path=path)
-            report = evaluate_slice(frozen, chosen, path=path, trials=trials, on_episode=note, out=out)
+            marks = ()
+            if trained_on:
+                marks = training_marks(
+                    read_manifest(trained_on),
+                    frozen,
+                    across_versions=across_versions,
+                    allow_overlap=allow_overlap,
+                )
+            report = evaluate_slice(
+                frozen, chosen, path=path, trials=trials, on_episode=note, out=out, marks=marks
+            )
         else:
             kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
             few = range(tasks) if tasks else None

@@ -25,6 +25,12 @@ def export_store(
         str | None, typer.Option(help="Text that ends a turn, if it is not the tokenizer's end of sequence.")
     ] = None,
     kwarg: Kwargs = None,
+    allow_slice_tasks: Annotated[
+        bool,
+        typer.Option(
+            "--allow-slice-tasks", help="Export tasks that are for evaluation; the manifest says so."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as one JSON object.")] = False,
 ) -> None:
     """Write records in the form that another system trains on, with a manifest beside them."""
@@ -33,7 +39,14 @@ def export_store(
     chosen = None if tokenizer is None else _load_tokenizer(tokenizer, end)
     with progress(f"exporting {path}") as tick:
         records = ticked(read_trajectories(path), tick)
-        manifest = export_records(records, format_name, out, tokenizer=chosen, overrides=read_pairs(kwarg))
+        manifest = export_records(
+            records,
+            format_name,
+            out,
+            tokenizer=chosen,
+            overrides=read_pairs(kwarg),
+            allow_slice_tasks=allow_slice_tasks,
+        )
     if as_json:
         typer.echo(json.dumps(manifest.to_json(), allow_nan=False))
         return

@@ -80,6 +80,7 @@ def evaluate_slice(
     on_episode: OnEpisode | None = None,
     out: str | Path | None = None,
     floors: bool = True,
+    marks: tuple[str, ...] = (),
 ) -> Report:
     """Play the tasks of a slice, as `evaluate` does.
 
@@ -91,6 +92,7 @@ def evaluate_slice(
         on_episode: What else to do after each episode.
         out: Where to write the report. Stopped and called again, it goes on where it was.
         floors: Whether trivial agents play the slice too, once: below what they get, a score says nothing.
+        marks: Why the scores are no plain ones.
 
     Raises:
         UsageError: The agent stopped before an episode ended, no trial is asked for, or another evaluation
@@ -100,12 +102,18 @@ def evaluate_slice(
     with closing(frozen.make(path)) as env:
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
-        measured = _measure_floors(env, frozen, indexes) if floors else {}
-        return _evaluate(env, frozen, indexes, agent, trials, on_episode, out, measured)
+        measured = measure_floors(env, frozen, indexes) if floors else {}
+        return _evaluate(env, frozen, indexes, agent, trials, on_episode, out, measured, marks)
 
 
-def _measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequence[int]) -> dict[str, float]:
-    """The success rate of each trivial agent."""
+def measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequence[int]) -> dict[str, float]:
+    """The success rate of each trivial agent on a slice: what a score is worth nothing below.
+
+    Args:
+        env: The environment of the slice.
+        frozen: The slice.
+        indexes: Indexes of its tasks there.
+    """
     reports = (_evaluate(env, frozen, indexes, load_agent(name), 1, None, None) for name in TRIVIAL)
     return {report.agent.name: report.scores.rate for report in reports if report.scores.rate is not None}
 
@@ -119,6 +127,7 @@ def _evaluate(
     on_episode: OnEpisode | None,
     out: str | Path | None,
     floors: dict[str, float] | None = None,
+    marks: tuple[str, ...] = (),
 ) -> Report:
     if trials < 1:
         raise UsageError(f"Expected at least one trial of each task, not {trials}.")
@@ -144,6 +153,7 @@ def _evaluate(
             trials=trials,
             results=tuple(results),
             floors=floors or {},
+            marks=marks,
             seconds=seconds,
         )
         if journal and out:

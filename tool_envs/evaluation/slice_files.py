@@ -29,6 +29,8 @@ FOREIGN: Mapping[str, tuple[str, dict[str, Json]]] = {
 }
 """Id -> environment and arguments of the slices over files that the user has."""
 
+_PREFIX = 16  # digits of a digest by which known tasks are found: 64 bits
+
 
 def slice_ids() -> list[str]:
     """The ids of all slices, sorted."""
@@ -114,10 +116,30 @@ def _known_state(found: Slice) -> Upstream | None:
     """The known state that has all these tasks, over this data; the newest one if several have."""
     have = {task.id: task.digest for task in found.tasks}
     for state in _known_states()[found.id]:
-        same = all(state["tasks"].get(name) == sha256[:16] for name, sha256 in have.items())
+        same = all(state["tasks"].get(name) == sha256[:_PREFIX] for name, sha256 in have.items())
         if same and state["data_digest"] == found.data_digest:
             return Upstream(state["name"], len(state["tasks"]))
     return None
+
+
+def slice_of_task(task_digest: str) -> str | None:
+    """The slice that a task is of, which makes it one for evaluation only; None: it is of none.
+
+    Args:
+        task_digest: Digest of the task.
+    """
+    return _slices_of_tasks().get(task_digest[:_PREFIX])
+
+
+@functools.cache
+def _slices_of_tasks() -> dict[str, str]:
+    """First digits of the digest of a task -> a slice, released or foreign, in any known state."""
+    found = {}
+    for slice_id, states in _known_states().items():
+        found |= {prefix: slice_id for state in states for prefix in state["tasks"].values()}
+    for slice_id in released_slices().all_keys():
+        found |= {task.digest[:_PREFIX]: slice_id for task in read_slice(slice_id).tasks}
+    return found
 
 
 @functools.cache

@@ -75,6 +75,7 @@ def record_episode(
     policy_versions: Sequence[PolicyVersion] | None = None,
     turns: Sequence[Turn] | None = None,
     agent_cost: float = 0.0,
+    slice_id: str | None = None,
 ) -> Trajectory:
     """The record of an environment's finished episode.
 
@@ -92,6 +93,7 @@ def record_episode(
         turns: For each message of the agent, in order, who wrote it and what was sampled; None:
             `agent_version` wrote them all.
         agent_cost: US dollars for the agent's model, as far as they are known; the user says their own.
+        slice_id: The frozen slice that the episode belongs to; None: none.
 
     Raises:
         UsageError: The episode still runs, the policy version is empty, `setting`, `policy_versions` or
@@ -114,7 +116,7 @@ def record_episode(
         **msgspec.structs.asdict(_check("setting", setting, PolicySetting)),
         format_version=FORMAT_VERSION,
         env=_refer_to_env(inner),
-        slice_id=None,
+        slice_id=slice_id,
         seed=seed,
         options=_name_task(episode),
         data=DataRef(base_digest=inner.domain.base.digest, final_digest=inner.data_digest()),

@@ -51,20 +51,42 @@ def replay_each(trajectories: Iterable[Trajectory], **overrides: Json) -> Iterat
 
 
 def replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
-    """Replay a record on an environment made as it says, which then holds the episode.
+    """Play a record's actions again on an environment, which then holds its episode, and compare.
 
     Raises:
         ReplayMismatchError: As `replay`.
         UnknownNameError: Likewise.
     """
     inner = unwrap(env)
-    finished = trajectory.outcome.status != "infrastructure"
+    _begin_again(env, trajectory)
+    compare_settings(trajectory, inner)
+    _play_again(env, trajectory)
+    if trajectory.outcome.status != "infrastructure":
+        compare_outcomes(trajectory, inner)
+        _compare("data.final_digest", trajectory.data.final_digest, inner.data_digest())
+
+
+def play_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
+    """Play a record's actions again, to be graded anew: every message must be met, the outcome need not.
+
+    Raises:
+        ReplayMismatchError: A message differs, or the episode ends elsewhere.
+        UnknownNameError: Its task does not exist here.
+    """
+    _begin_again(env, trajectory)
+    _play_again(env, trajectory)
+
+
+def _begin_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
     try:
         env.reset(seed=trajectory.seed, options=trajectory.options)
     except InfrastructureError:
-        if finished or trajectory.messages:
+        if trajectory.outcome.status != "infrastructure" or trajectory.messages:
             raise
-    compare_settings(trajectory, inner)
+
+
+def _play_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
+    inner, finished = unwrap(env), trajectory.outcome.status != "infrastructure"
     actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
     # Every action that was carried out has an answer.
     cut = actions.pop() if finished and _ends_with_action(trajectory) else None
@@ -74,11 +96,15 @@ def replay_on(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
             raise ReplayMismatchError(f"message {compared}: recorded, but the episode was over before it")
         env.step(action)
         compared = _compare_messages(trajectory.messages, inner, compared)
-    if finished:
-        if inner.outcome is None and _was_truncated_from_outside(trajectory):
-            inner.truncate(trajectory.outcome.ended_by, cut)
-            compared = _compare_messages(trajectory.messages, inner, compared)
-        _compare_end(trajectory, inner, compared)
+    if not finished:
+        return
+    if inner.outcome is None and _was_truncated_from_outside(trajectory):
+        inner.truncate(trajectory.outcome.ended_by, cut)
+        compared = _compare_messages(trajectory.messages, inner, compared)
+    if compared < len(trajectory.messages):
+        raise ReplayMismatchError(f"message {compared}: recorded, but nobody said it")
+    if inner.outcome is None:
+        raise ReplayMismatchError("outcome: recorded, but the episode is not over after the last action")
 
 
 def _ends_with_action(trajectory: Trajectory) -> bool:
@@ -110,15 +136,6 @@ def _compare_messages(recorded: tuple[RecordedMessage, ...], env: ToolEnv, start
             raise ReplayMismatchError(f"message {number}: not recorded, met {_cut(_text(met), 0)}")
         _compare_fields(f"message {number}", _comparable(recorded[number]), met)
     return len(history)
-
-
-def _compare_end(trajectory: Trajectory, env: ToolEnv, compared: int) -> None:
-    if compared < len(trajectory.messages):
-        raise ReplayMismatchError(f"message {compared}: recorded, but nobody said it")
-    if env.outcome is None:
-        raise ReplayMismatchError("outcome: recorded, but the episode is not over after the last action")
-    compare_outcomes(trajectory, env)
-    _compare("data.final_digest", trajectory.data.final_digest, env.data_digest())
 
 
 def compare_outcomes(trajectory: Trajectory, env: ToolEnv) -> None:

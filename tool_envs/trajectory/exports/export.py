@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tool_envs.errors import MaskProofError, ReplayMismatchError, UsageError
+from tool_envs.evaluation.slice_files import slice_of_task
 from tool_envs.messages import Json
 from tool_envs.trajectory.exports.folder import new_folder
 from tool_envs.trajectory.exports.formats import Format, find_format
@@ -31,6 +32,7 @@ def export_records(
     *,
     tokenizer: Tokenizer | None = None,
     overrides: Mapping[str, Json] | None = None,
+    allow_slice_tasks: bool = False,
 ) -> Manifest:
     """Write records in the form that a system takes, one by one, with an index and a manifest.
 
@@ -46,13 +48,16 @@ def export_records(
         overrides: Arguments of environments that take the place of recorded ones: `path`, say. Environments
             are made again for the domain policy and the tools, which records do not hold.
 
+        allow_slice_tasks: Export tasks of frozen slices too, which are for evaluation; the manifest names
+            the slices.
+
     Returns:
         The manifest.
 
     Raises:
         UnknownNameError: There is no such format, or an environment of the records does not exist here.
         UsageError: There is no record or none has a row, `out` is not empty, the format takes no tokenizer,
-            or a record cannot be put into this form; says which and why.
+            a record is of a task of a frozen slice, or cannot be put into this form; says which and why.
         MaskProofError: The mask of a record cannot be proven for the tokenizer's chat template.
         ReplayMismatchError: An environment has other tools, or another grader, than when a record was made.
         DataFileError: A file cannot be written.
@@ -64,7 +69,8 @@ def export_records(
     contexts, tally = Contexts(overrides or {}), Tally()
     with new_folder(Path(out)) as folder:
         with (folder / INDEX).open("w", encoding="ascii", newline="\n") as index:
-            form.write(_rows(_sources(records, contexts, tokenizer), form, tally, index), folder / form.file)
+            checked = _for_training(records, form, allow_slice_tasks)
+            form.write(_rows(_sources(checked, contexts, tokenizer), form, tally, index), folder / form.file)
         _require_rows(tally)
         manifest = tally.conclude(
             FormatRef(format_name, form.version),
@@ -74,6 +80,21 @@ def export_records(
         text = json.dumps(manifest.to_json(), indent=2) + "\n"
         (folder / MANIFEST).write_text(text, encoding="ascii", newline="\n")
     return manifest
+
+
+def _for_training(
+    records: Iterable[Trajectory], form: Format, allow_slice_tasks: bool
+) -> Iterator[Trajectory]:
+    """The records, none of which is of a task that agents are evaluated on, unless that is let."""
+    for number, record in enumerate(records, start=1):
+        frozen = slice_of_task(record.task.digest)
+        if frozen and form.use != "archive" and not allow_slice_tasks:
+            raise UsageError(
+                f"Record {number} is of the task {record.task.id!r:.80} of the slice {frozen}, which is for "
+                "evaluation: an agent that is trained on it could not be evaluated there. "
+                "`allow_slice_tasks` (--allow-slice-tasks) exports it, and the manifest says so."
+            )
+        yield record
 
 
 def _sources(

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from tool_envs.errors import DataFileError, TamperedFileError
+from tool_envs.evaluation.slice_files import slice_of_task
 from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
 from tool_envs.schema.files import shipped_files
@@ -89,6 +90,7 @@ class Manifest(_Part, frozen=True, kw_only=True):
         domain_policies: Sha256 of each domain policy in the rows; empty where the rows hold none.
         tasks: The tasks.
         slices: The frozen slices that episodes belong to.
+        slice_tasks: The frozen slices of which tasks are among those exported, though for evaluation only.
         simulators: The users.
         graders: Digests of what decided grades.
         data: Digests of the data that episodes started from.
@@ -107,6 +109,7 @@ class Manifest(_Part, frozen=True, kw_only=True):
     domain_policies: tuple[Sha256, ...]
     tasks: tuple[TaskEntry, ...]
     slices: tuple[str, ...]
+    slice_tasks: tuple[str, ...]
     simulators: tuple[SimulatorRef, ...]
     graders: tuple[str, ...]
     data: tuple[str, ...]
@@ -192,6 +195,7 @@ def _entries(source: Source) -> dict[str, list[Any]]:
         "schemas": [record.schema],
         "tasks": [TaskEntry(record.env.id, record.task.id, record.task.digest)],
         "slices": [] if record.slice_id is None else [record.slice_id],
+        "slice_tasks": list(filter(None, [slice_of_task(record.task.digest)])),
         "simulators": [record.simulator],
         "graders": [record.grader_digest],
         "data": [record.data.base_digest],
