@@ -39,12 +39,12 @@ def test_an_agent_acts_alike_every_time(desk, name):
 
 @pytest.mark.parametrize("env_id", [toy_domain.ENV_ID, SAMPLE])
 def test_gold_solves_every_task(env_id):
-    assert evaluate(env_id, {}, load_agent("gold")).success_rate == 1.0
+    assert evaluate(env_id, {}, load_agent("gold")).scores.rate == 1.0
 
 
 @pytest.mark.parametrize("name", TRIVIAL)
 def test_a_trivial_agent_solves_no_built_in_task(name):
-    assert evaluate(SAMPLE, {}, load_agent(name)).success_rate == 0.0
+    assert evaluate(SAMPLE, {}, load_agent(name)).scores.rate == 0.0
 
 
 @pytest.mark.parametrize("name", [name for name in TRIVIAL if name not in PRIVILEGED])
