@@ -422,18 +422,19 @@ def test_payments_add_up_when_something_is_left_to_the_credit_card(data, dollars
 
 
 @given(st.data())
-def test_parties_can_be_as_large_as_there_are_people_behind_those_chosen(data):
+def test_parties_can_be_as_large_as_what_is_chosen_leaves_them(data):
     sight = data.draw(wallets())
     draft = open_draft()
-    chosen = data.draw(st.lists(st.integers(0, MAX_PEOPLE - 1), max_size=MAX_PEOPLE))
-    for place, person in enumerate(chosen):
-        draft.people[place] = person
+    choices = st.integers(0, MAX_PEOPLE - 1) | st.sampled_from([OPEN, NONE])
+    draft.people = data.draw(st.lists(choices, min_size=MAX_PEOPLE, max_size=MAX_PEOPLE))
 
-    people = range(sight.scene.people)
     sizes = {
         len(party)
         for count in range(1, MAX_PEOPLE + 1)
-        for party in itertools.combinations(people, count)
-        if list(party[: len(chosen)]) == chosen
+        for party in itertools.combinations(range(sight.scene.people), count)
+        if all(
+            chosen in (OPEN, each)
+            for chosen, each in zip(draft.people, padded(party, MAX_PEOPLE, NONE), strict=True)
+        )
     }
     assert party_sizes(sight, draft) == sum(1 << size for size in sizes)
