@@ -183,7 +183,8 @@ class Engine:
     def _hire(self, admission: Admission | None = None, *, keeps_version: bool = False) -> Iterator[Crew]:
         """Open the folder, find out what is left to play, and who plays it."""
         recorded, tally = Recorded(self._plan), Tally()
-        with self._open_folder() or nullcontext() as folder:
+        folder = self._open_folder()
+        with nullcontext() if folder is None else closing(folder):
             if folder is not None:
                 _read(folder, self._env.domain.tasks, recorded, tally)
             schedule = Schedule(self._plan, recorded, admission)

@@ -8,8 +8,7 @@ runs/x/run.json                what is run: a manifest
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import rfc8785
@@ -120,14 +119,6 @@ class RunFolder:
         """Bring all records to disk and let others write; raises as `TrajectoryWriter` does."""
         self._log.close()
         self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _is_fresh(self, manifest: dict[str, Json]) -> bool:
         """Whether no manifest is there yet. One that is there must be of the same run."""
