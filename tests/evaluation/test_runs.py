@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from watched import HOSTILE, talker, watch
 
-from tool_envs.agents import load_agent
+from tool_envs.agents import Agent, load_agent
 from tool_envs.database import Database
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
@@ -50,14 +50,14 @@ def played(request, monkeypatch):
     env_id, kwargs = DOMAINS[request.param]
     with make_env(env_id, kwargs) as env:
         name = "oracle" if unwrap(env).domain.oracle else "gold"
-        tasks = range(min(12, len(unwrap(env).domain.tasks)))
+        count = min(48, len(unwrap(env).domain.tasks))  # of every family of ours
     agent, found = load_agent(name), []
 
     def note(env, result):
         record = record_episode(env, agent.name, agent.version, result.seed)
         found.append((result, record, env.domain, env.episode.database.snapshot()))
 
-    evaluate(env_id, kwargs, agent, tasks=tasks, on_episode=note)
+    evaluate(env_id, kwargs, agent, tasks=range(0, count, max(1, count // 12)), on_episode=note)
     return found
 
 
@@ -93,6 +93,8 @@ def test_so_do_records_of_users_who_failed(monkeypatch):
 def test_records_find_the_episodes_of_their_report():
     report, records = watch(SMALL, load_agent("guess"), trials=2)
     assert run_of_report(report, reversed(records)).records == dict(enumerate(records))
+    later = msgspec.structs.replace(records[0], costs={"agent": 1.0, "user": 0.0})
+    assert run_of_report(report, [*records, later]).records[0] == later
 
 
 @pytest.mark.parametrize(
@@ -208,6 +210,21 @@ def test_other_tools_data_or_answers_show_no_changes():
         with pytest.raises(ReplayMismatchError, match=what):
             changes_of(domain, other)
         assert what in conversation_of(other, Stage())["notes"][0]
+
+
+def test_calls_that_were_not_run_change_nothing():
+    def policy(_env, _observation, _key):
+        cancel = {"order_id": "#W3186590", "reason": "ordered by mistake"}
+        yield [
+            {"name": "transfer_to_human_agents", "arguments": {"summary": "Over."}},
+            {"name": "cancel_pending_order", "arguments": cancel},
+        ]
+
+    _, records = watch(SMALL, Agent("hasty", "tests", policy))
+    told = conversation_of(records[0], Stage())
+    assert [call["code"] for call in told["messages"][1]["calls"]] == [None, "not_run"]
+    assert [call["changes"] for call in told["messages"][1]["calls"]] == [[], []]
+    assert told["notes"] == []
 
 
 # --- Why

@@ -78,8 +78,9 @@ def changes_of(domain: Domain, trajectory: Trajectory) -> dict[tuple[int, int], 
     database, found = Database(domain.base), {}
     for index, place, call, answer in answered_calls(trajectory.messages):
         tool = domain.toolkit.schema.tools.get(call.name)
-        succeeded = isinstance(answer, ToolMessage) and answer.code is None
-        if not succeeded or tool is None or tool.effect not in ("write", "end"):
+        if not isinstance(answer, ToolMessage) or answer.code is not None:
+            continue
+        if tool is None or tool.effect not in ("write", "end"):
             continue
         before = database.snapshot()
         result = domain.toolkit.call(database, ToolCall(call.name, call.arguments, call.id))

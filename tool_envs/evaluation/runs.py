@@ -233,7 +233,7 @@ def _notes(missing: int, strangers: int) -> list[str]:
 
 def _mixed(records: Sequence[Trajectory]) -> list[str]:
     """In what the records of one store differ although one score is made of them."""
-    sides = {
+    sides: dict[str, set[str]] = {
         "agents": {f"{record.agent.name} {record.agent.version[:12]}" for record in records},
         "environments": {msgspec.json.encode(_portable(record.env)).decode() for record in records},
         "schemas": {f"{record.schema.domain} {record.schema.version}" for record in records},

@@ -8,7 +8,6 @@ import msgspec
 from tool_envs.errors import UsageError
 from tool_envs.evaluation.compare import compare_reports
 from tool_envs.evaluation.conversation import conversation_of
-from tool_envs.evaluation.metrics import Interval
 from tool_envs.evaluation.report import Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.runs import Run, Stage
@@ -89,7 +88,7 @@ def _run(run: Run) -> dict[str, Json]:
         "agent": msgspec.to_builtins(run.agent),
         "marks": list(run.marks),
         "notes": list(run.notes),
-        "score": _interval(scores.success_rate),
+        "score": msgspec.to_builtins(scores.success_rate),
         "graded": scores.graded,
         "floor": None if floor is None else {"name": floor[0], "value": floor[1]},
         "floors": dict(run.report.floors) if run.report else {},
@@ -101,8 +100,8 @@ def _run(run: Run) -> dict[str, Json]:
         "figures": [list(row) for row in figure_rows(scores)],
         "families": [_group(name, group) for name, group in scores.by_family.items()],
         "difficulties": [_group(str(level), group) for level, group in scores.by_difficulty.items()],
-        "pass_hat": [{"k": k, **_interval(rate)} for k, rate in scores.pass_hat.items()],
-        "pass_at": [{"k": k, **_interval(rate)} for k, rate in scores.pass_at.items()],
+        "pass_hat": [{"k": k, **msgspec.to_builtins(rate)} for k, rate in scores.pass_hat.items()],
+        "pass_at": [{"k": k, **msgspec.to_builtins(rate)} for k, rate in scores.pass_at.items()],
         "episodes": [_episode(run, place) for place in range(len(run.results))],
     }
 
@@ -186,11 +185,7 @@ def _episode(run: Run, place: int) -> dict[str, Json]:
 
 
 def _group(name: str, group: Group) -> dict[str, Json]:
-    return {"name": name, "tasks": group.tasks, **(_interval(group.success_rate) or {})}
-
-
-def _interval(interval: Interval | None) -> dict[str, Json] | None:
-    return None if interval is None else msgspec.to_builtins(interval)
+    return {"name": name, "tasks": group.tasks, **msgspec.to_builtins(group.success_rate)}
 
 
 # --- Two runs
