@@ -157,7 +157,7 @@ def test_groups_without_a_record_make_no_batch_and_hold_up_none():
     assert (admission.running, admission.accepted) == (0, 3)
 
 
-def test_who_publishes_elsewhere_lets_the_engine_look_again():
+def test_a_version_that_is_published_elsewhere_lets_others_begin():
     plan, published = Plan(range(2), 1), trained()
     made = engine(None, plan, known=published)
 
@@ -167,7 +167,6 @@ def test_who_publishes_elsewhere_lets_the_engine_look_again():
         async def publish():
             await asyncio.sleep(100)
             published.publish("step-1")
-            made.look_again()
 
         publishing = asyncio.create_task(publish())
         async with aclosing(made.batches(Admission(1, 0, 1))) as batches:

@@ -5,8 +5,6 @@ import math
 from collections.abc import Coroutine
 from typing import Any
 
-import msgspec
-
 from tool_envs.env import ToolEnv
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.rollout.plan import PlannedEpisode
@@ -155,7 +153,7 @@ class RunningEpisode:
 
     def _record(self) -> Trajectory:
         written = sum(message.role == "assistant" for message in self._env.episode.history)
-        record = record_episode(
+        return record_episode(
             self._env,
             self._policy.name,
             self.head.version,
@@ -163,8 +161,8 @@ class RunningEpisode:
             setting=self._policy.setting,
             policy_versions=[self.head] if self._keeps_version else self._versions.since(self.head.number),
             turns=self._turns[:written],  # an action that nobody can have written is no message
+            agent_cost=self._cost,
         )
-        return msgspec.structs.replace(record, costs={**record.costs, "agent": self._cost})
 
 
 async def _uncancelled(play: Coroutine[Any, Any, None]) -> None:

@@ -21,7 +21,7 @@ class RolloutSummary(msgspec.Struct, frozen=True, kw_only=True):
         graded: Completed records with a reward.
         mean_reward: Mean of these rewards; None: there are none. Truncated episodes are not in it.
         failed_attempts: Attempts of this command that failed, by type of the exception.
-        cost: US dollars that the policy's turns cost, of recorded episodes.
+        cost: US dollars for the models of policy and users, of recorded episodes, as far as they are known.
         seconds: How long this command took.
     """
 
@@ -57,7 +57,7 @@ class Tally:
         self.recorded += 1
         self.resumed += resumed
         self._statuses[outcome.status] += 1
-        self._cost += record.costs["agent"]
+        self._cost += sum(record.costs.values())
         if outcome.status == "completed" and outcome.reward is not None:
             self._graded += 1
             self._total += outcome.reward
