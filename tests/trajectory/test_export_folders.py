@@ -93,6 +93,23 @@ def test_nothing_is_trained_on_that_may_not_be(name, tmp_path):
     assert ("infrastructure" in statuses) == (name in KEEPS)
 
 
+def with_verdict(record, keep):
+    """A record that a filter judged."""
+    verdict = {"keep": keep, "reasons": [] if keep else ["It does not ask before it acts."]}
+    by = {"rubric_digest": SHA, "judge": "checklist", "judge_version": "1.0.0"}
+    return Trajectory.from_json({**record.to_json(), "filter_verdict": {**verdict, **by}})
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_a_filter_dropped_is_not_imitated_and_nothing_else_of_it_changes(name, tmp_path):
+    records = [with_verdict(SPOKEN, keep) for keep in (True, False, True)]
+
+    manifest = export(records, name, tmp_path / "x")
+
+    dropped = {"dropped_by_filter": 1} if FORMATS[name].use == "imitation" else {}
+    assert manifest.counts.left_out == dropped
+
+
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"parquet"}))
 def test_the_index_says_line_by_line_what_a_row_is_of(name, tmp_path):
     records = [SPOKEN, CUT, *played(), SPOKEN]

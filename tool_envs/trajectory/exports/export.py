@@ -124,11 +124,13 @@ def _rows(sources: Iterable[Source], form: Format, tally: Tally, index: TextIO) 
 
 
 def _reason_to_leave_out(record: Trajectory, form: Format) -> str | None:
-    # A filter's verdict is a further reason, once records hold one.
     if form.use == "archive":
         return None
     if record.outcome.status == "infrastructure":
         return "infrastructure"
+    verdict = record.filter_verdict
+    if form.use == "imitation" and verdict is not None and not verdict.keep:
+        return "dropped_by_filter"
     if form.use == "reinforcement" and record.outcome.reward is None:
         return "no_reward"
     return None
