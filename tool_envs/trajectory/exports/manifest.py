@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import jsonschema_rs
 import msgspec
 from msgspec import Meta
 
@@ -15,7 +14,7 @@ from tool_envs.errors import DataFileError, TamperedFileError
 from tool_envs.evaluation.slice_files import slice_of_task
 from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
-from tool_envs.schema.files import shipped_files
+from tool_envs.schema.forms import check_form
 from tool_envs.trajectory.exports.source import Source, TokenizerRef
 from tool_envs.trajectory.record import FORMAT_VERSION, SchemaRef, Sha256, SimulatorRef
 
@@ -245,10 +244,7 @@ def _parse_manifest(path: Path) -> Manifest:
     version = value.get("format_version") if isinstance(value, dict) else None
     if version != MANIFEST_VERSION:
         raise DataFileError(path, f"expected format_version {MANIFEST_VERSION!r}, not {version!r:.40}")
-    form = shipped_files().read_released(f"meta/manifest/{MANIFEST_VERSION}")
-    for breach in jsonschema_rs.Draft202012Validator(form).iter_errors(value):
-        where = "/".join(map(str, breach.instance_path)) or "the manifest"
-        raise DataFileError(path, f"{where}: {breach.message:.300}")
+    check_form("manifest", MANIFEST_VERSION, value, str(path))
     return msgspec.convert(value, Manifest)
 
 
