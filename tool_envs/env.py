@@ -10,13 +10,14 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import gymnasium
 import msgspec
 
-from tool_envs.actions import ParsedAction, parse_action
+from tool_envs.actions import parse_action
+from tool_envs.carry_out import carry_out
 from tool_envs.chat_form import to_chat
 from tool_envs.database import Database
 from tool_envs.domain import Domain
 from tool_envs.episode import Episode, EpisodeSnapshot
-from tool_envs.errors import Code, EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
-from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall, ToolResult
+from tool_envs.errors import EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
+from tool_envs.messages import Json, Message
 from tool_envs.process import find_process
 from tool_envs.randomness import draw_below, splitmix64
 from tool_envs.reward import Ledger, Outcome, Status
@@ -24,7 +25,6 @@ from tool_envs.schema import ToolSchema
 from tool_envs.simulators import AwaitedUser, UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
 from tool_envs.task import Task
-from tool_envs.toolkit import error
 
 Observation = dict[str, str]
 _Reset: TypeAlias = tuple[Observation, dict[str, Any]]
@@ -220,7 +220,10 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         parsed = parse_action(action)
         first_new = len(episode.history)
         try:
-            last = await self._take(episode, parsed, awaiting)
+            refuse_several = self.parallel_calls == "refuse"
+            last = await carry_out(
+                parsed, episode, self.domain.toolkit, self.max_steps, refuse_several, awaiting=awaiting
+            )
             reached = self._advance(episode)
             outcome = self._conclude(episode)
         except (InfrastructureError, asyncio.CancelledError) as failure:
@@ -350,45 +353,6 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             raise EpisodeEndedError("There is no running episode. Call `reset` before `step`.")
         return self._episode
 
-    async def _take(self, episode: Episode, parsed: ParsedAction, awaiting: bool) -> Message:
-        """Record the action and run it; returns the answer to the last call that ran."""
-        calls = parsed.calls
-        refused = len(calls) > 1 and self.parallel_calls == "refuse"
-        spoken = len(calls) == 1 and not parsed.aside and self._is_speech(calls[0])
-        if spoken:
-            # An id would have the user's answer shown as that of a call, and the agent's side shows none.
-            calls = (ToolCall(RESPOND, calls[0].arguments),)
-        else:
-            calls = _with_ids(calls, first=len(episode.history))
-        episode.history.append(_agent_message(parsed, () if spoken else calls))
-        if parsed.problem:
-            episode.steps += 1
-            return _answer(episode, _NO_CALL, error(Code.MALFORMED_CALL, _MALFORMED.format(parsed.problem)))
-        if refused:
-            episode.steps += 1
-            return [_answer(episode, call, _ONE_CALL_ONLY) for call in calls][-1]
-        last = await self._run(episode, calls[0], awaiting)
-        for call in calls[1:]:
-            if episode.ended_by or episode.steps >= self.max_steps:
-                _answer(episode, call, _NOT_RUN)
-            else:
-                last = await self._run(episode, call, awaiting)
-        return last
-
-    def _is_speech(self, call: ToolCall) -> bool:
-        return call.name == RESPOND and self.domain.toolkit.check(call) is None
-
-    async def _run(self, episode: Episode, call: ToolCall, awaiting: bool) -> Message:
-        """Run one call: a message to the user, or a tool."""
-        episode.steps += 1
-        if call.name == RESPOND:
-            problem = self.domain.toolkit.check(call)
-            return _answer(episode, call, problem) if problem else await _speak(episode, call, awaiting)
-        result = self.domain.toolkit.call(episode.database, call)
-        if result.code is None and self.schema.tools[call.name].effect == "end":
-            episode.ended_by = "agent"
-        return _answer(episode, call, result)
-
     # --- The end
 
     def _advance(self, episode: Episode) -> float:
@@ -451,20 +415,6 @@ def _ended(
     )
 
 
-async def _speak(episode: Episode, call: ToolCall, awaiting: bool) -> Message:
-    text, user = call.arguments[CONTENT], episode.user
-    episode.said.append(text)
-    if awaiting and isinstance(user, AwaitedUser):
-        turn = await user.arespond(text)
-    else:
-        turn = user.respond(text)
-    if turn.ended:
-        episode.ended_by = "user"
-    message = Message(role="user", name="user", content=turn.text, tool_call_id=call.id, acts=turn.acts)
-    episode.history.append(message)
-    return message
-
-
 def _at_once(work: Coroutine[Any, Any, _T]) -> _T:
     """The result of a coroutine that awaits nobody."""
     try:
@@ -473,43 +423,6 @@ def _at_once(work: Coroutine[Any, Any, _T]) -> _T:
         result: _T = done.value
         return result
     raise AssertionError("a step that does not await was suspended")
-
-
-_NO_CALL = ToolCall("", {})
-_MALFORMED = "This could not be read as a tool call: {}. Nothing was run."
-_ONE_CALL_ONLY = error(Code.SEVERAL_CALLS, "One call at a time. Nothing was run.")
-_NOT_RUN = error(Code.NOT_RUN, "The episode was over before this call.")
-
-
-def _agent_message(parsed: ParsedAction, calls: tuple[ToolCall, ...]) -> Message:
-    content = ""
-    if not parsed.problem and not calls:
-        content = parsed.calls[0].arguments[CONTENT]
-    return Message(
-        role="assistant",
-        content=content,
-        tool_calls=calls,
-        aside=parsed.aside,
-        thought=parsed.thought,
-        action=parsed.action,
-    )
-
-
-def _with_ids(calls: tuple[ToolCall, ...], first: int) -> tuple[ToolCall, ...]:
-    """The calls, those without an id numbered through the episode."""
-    numbered = [
-        call if call.id else ToolCall(call.name, call.arguments, f"call_{number}")
-        for number, call in enumerate(calls, first)
-    ]
-    return tuple(numbered)
-
-
-def _answer(episode: Episode, call: ToolCall, result: ToolResult) -> Message:
-    message = Message(
-        role="tool", name=call.name, content=result.content, code=result.code, tool_call_id=call.id
-    )
-    episode.history.append(message)
-    return message
 
 
 def observe(message: Message) -> Observation:
