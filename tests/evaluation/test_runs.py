@@ -17,10 +17,11 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, ReplayMismatchError
 from tool_envs.evaluation import evaluate
-from tool_envs.evaluation.changes import Change, changes_of
+from tool_envs.evaluation.changes import Change, answered_calls, changes_of
 from tool_envs.evaluation.conversation import conversation_of
 from tool_envs.evaluation.runs import Stage, result_of_record, run_of_records, run_of_report
 from tool_envs.evaluation.slice import freeze
+from tool_envs.reward import Ledger, Outcome
 from tool_envs.simulators import AgendaUser
 from tool_envs.trajectory import record_episode
 
@@ -88,6 +89,16 @@ def test_so_do_records_of_users_who_failed(monkeypatch):
     report, records = watch(SMALL, load_agent("oracle"), trials=2)
     assert {result.status for result in report.results} == {"completed", "infrastructure"}
     assert run_of_records(records, Stage()).results == report.results
+
+
+def test_of_a_user_who_was_never_met_nothing_is_counted():
+    _, [record, *_] = watch(SMALL, load_agent("guess"))
+    ledger = Ledger(terminal=None)
+    outcome = Outcome(status="infrastructure", reward=None, ledger=ledger, ended_by="ChatError", steps=0)
+    unmet = msgspec.structs.replace(record, messages=(), outcome=outcome)
+    [result] = run_of_records([unmet], Stage()).results
+    assert (result.said, result.steps, result.failure.cause) == (0, 0, "ChatError")
+    assert conversation_of(unmet, Stage())["messages"] == []
 
 
 def test_records_find_the_episodes_of_their_report():
@@ -169,6 +180,22 @@ def test_changes_lead_from_the_base_data_to_the_end(played):
         assert {place: domain.record_json(final, *place) for place in end} == {
             place: known.get(place, domain.record_json(start, *place)) for place in end
         }
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
+def test_a_change_is_what_the_write_answered(version):
+    """The store's writes answer with a record that they changed, under the names of the schema version."""
+    kwargs = {"split": "test", "schema_version": version}
+    frozen = freeze("retail/other", "tool_envs/Retail-v0", kwargs, range(0, 45, 4))
+    stage, tables = Stage(), set()
+    for record in watch(frozen, load_agent("oracle"))[1]:
+        changes = changes_of(unwrap(stage.env_of(record)).domain, record)
+        for index, place, _, answer in answered_calls(record.messages):
+            if (index, place) in changes:
+                shown = json.loads(answer.content)
+                [table] = [change.table for change in changes[index, place] if change.after == shown]
+                tables.add(table)
+    assert tables == {"orders", "customers"}
 
 
 def test_writes_are_seen(played):

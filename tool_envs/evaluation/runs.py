@@ -194,7 +194,7 @@ def result_of_record(record: Trajectory, found: tuple[int, Task] | None, trial: 
 
 def _said(record: Trajectory) -> int:
     """How many messages the agent said to the user; one whose answer failed is among them."""
-    heard = sum(isinstance(message, UserMessage) for message in record.messages) - 1  # less the opening
+    heard = sum(isinstance(message, UserMessage) for message in record.messages[1:])  # after the opening
     last, message = max(assistant_messages(record), default=(0, None), key=lambda pair: pair[0])
     if record.outcome.status != "infrastructure" or message is None:
         return heard

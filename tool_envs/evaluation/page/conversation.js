@@ -44,12 +44,12 @@ function endWords(episode, told) {
 }
 
 function ledgerOf(outcome) {
-  const { terminal, process, rubric, components } = outcome.ledger;
-  const bins = [["terminal", terminal], ["process", process], ["rubric", rubric]]
-    .filter(([, value]) => value !== null).map(([name, value]) => `${name} ${figure(value)}`);
+  const { components, ...bins } = outcome.ledger;
+  const given = Object.entries(bins).filter(([, value]) => value !== null).map(([name, value]) =>
+    [name.replaceAll("_", " "), typeof value === "number" ? figure(value) : JSON.stringify(value)]);
   return [
     make("h3", {}, "Where the reward came from"),
-    make("p", {}, bins.join(", ") || "not graded"),
+    given.length ? pairsOf(given) : make("p", {}, "not graded"),
     make("ul.checks", {}, Object.entries(components).map(([name, value]) => make("li", {},
       make(`span.badge.${value === 1 ? "better" : "worse"}`, {}, value === 1 ? "met" : "not met"), ` ${name}`))),
   ];

@@ -2,7 +2,7 @@
 
 const ROWS = VIEW.runs.flatMap((run, side) => run.episodes.map((episode, place) => ({ side, place, ...episode })));
 
-/* What is chosen stays chosen while episodes are looked at. Text of conversations is read when first asked for. */
+/* What is chosen, and all words of each episode: read when a text is first looked for. */
 const chosen = { run: "", status: "", cause: "", family: "", difficulty: "", text: "" };
 let spoken = null;
 
@@ -27,13 +27,13 @@ function filters(choose, shown) {
   const select = (name, label, options) => make("label", {}, label,
     make("select", { name, change: (event) => { chosen[name] = event.target.value; choose(); } },
       make("option", { value: "" }, "all"),
-      options.map(([value, text]) => make("option", { value, selected: chosen[name] === value }, text))));
+      options.map(([value, text]) => make("option", { value }, text))));
   const alike = (name) => values(name).map((value) => [value, value]);
   const counts = new Map();
   for (const { cause } of ROWS) if (cause) counts.set(cause, (counts.get(cause) || 0) + 1);
   const byCount = [...counts].sort((one, other) => other[1] - one[1])
     .map(([cause, times]) => [cause, `${cause} (${times})`]);
-  const text = make("input", { type: "search", name: "text", value: chosen.text, placeholder: "in conversations too" });
+  const text = make("input", { type: "search", name: "text", placeholder: "in conversations too" });
   let waiting = 0;
   text.addEventListener("input", () => {
     clearTimeout(waiting);
