@@ -24,10 +24,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tool_envs.evaluation.page import page_of, write_page
+from tool_envs.evaluation.page import page_of
 from tool_envs.evaluation.runs import Run, Stage, run_of_report
 from tool_envs.evaluation.slice_files import read_slice
 from tool_envs.evaluation.view import conversations_of, view_of
+from tool_envs.evaluation.whole_files import write_whole
 
 SMOKE = read_slice("retail/smoke@1")
 PLANTED = "rule broken: explicit_yes"
@@ -52,7 +53,7 @@ def pages(browser, tmp_path_factory):  # noqa: ARG001 - without a browser there 
     runs = {"one": [first], "two": [first, second], "hostile": [hostile], "bare": [bare]}
     for name, shown in runs.items():
         told = [dict(conversations_of(run, stage)) for run in shown]
-        write_page(page_of(view_of(*shown), told), folder / f"{name}.html")
+        write_whole(page_of(view_of(*shown), told), folder / f"{name}.html")
     return folder, runs
 
 
@@ -333,7 +334,7 @@ def test_a_thousand_episodes_open_almost_as_fast_as_one(browser, pages, tmp_path
         results, records, conversations = zip(*chosen, strict=True)
         report = msgspec.structs.replace(run.report, results=results)
         shown = Run(agent=run.agent, report=report, results=results, records=dict(enumerate(records)))
-        write_page(page_of(view_of(shown), [dict(enumerate(conversations))]), tmp_path / f"{name}.html")
+        write_whole(page_of(view_of(shown), [dict(enumerate(conversations))]), tmp_path / f"{name}.html")
 
     one, thousand = (
         min(milliseconds_to_open(browser, tmp_path / f"{name}.html") for _ in range(5))

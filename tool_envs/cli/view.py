@@ -15,7 +15,7 @@ from tool_envs.cli.options import Kwargs, read_pairs
 from tool_envs.cli.screen import console, progress, show_interval, show_rate, table_of
 from tool_envs.errors import UnknownNameError, UsageError
 from tool_envs.evaluation.conversation import conversation_of
-from tool_envs.evaluation.page import page_of, write_page
+from tool_envs.evaluation.page import page_of
 from tool_envs.evaluation.runs import Run, Stage, read_run
 from tool_envs.evaluation.view import (
     conversations_of,
@@ -27,6 +27,7 @@ from tool_envs.evaluation.view import (
     run_title,
     view_of,
 )
+from tool_envs.evaluation.whole_files import write_whole
 from tool_envs.messages import Json
 
 _WIDTH = 40  # characters of the line that a score is drawn on
@@ -80,7 +81,7 @@ def _write(runs: list[Run], stage: Stage, path: Path) -> None:
             for place, told in conversations_of(run, stage):
                 conversations[-1][place] = told
                 tick(None)
-    write_page(page_of(shown, conversations), path)
+    write_whole(page_of(shown, conversations), path)
     typer.echo(f"{path}: {sum(len(run.results) for run in runs)} episodes; open it in a browser")
 
 

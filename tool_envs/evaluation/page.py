@@ -10,12 +10,9 @@ import hashlib
 import html
 import importlib.resources
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from tool_envs.errors import DataFileError
 from tool_envs.messages import Json
 
 SCRIPTS = ("dom.js", "charts.js", "overview.js", "episodes.js", "conversation.js", "page.js")
@@ -50,21 +47,6 @@ def page_of(view: Mapping[str, Json], conversations: Sequence[Mapping[int, Json]
     }
     # One pass over the template: what stands in the data is never looked at for marks.
     return _MARK.sub(lambda mark: parts[mark[1]], _read("page.html"))
-
-
-def write_page(page: str, path: str | Path) -> None:
-    """Write a page to a file, whole or not at all.
-
-    Raises:
-        DataFileError: It cannot be written.
-    """
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_text(page, encoding="ascii")
-        os.replace(beside, path)
-    except OSError as problem:
-        raise DataFileError(path, f"cannot be written: {problem.strerror}") from None
 
 
 def as_data(value: Json) -> str:

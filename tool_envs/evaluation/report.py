@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 from pathlib import Path
 from typing import Final, Literal
 
@@ -13,6 +12,7 @@ from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.scores import Scores, scores_of
 from tool_envs.evaluation.slice import Slice
 from tool_envs.evaluation.slice_files import parse_slice
+from tool_envs.evaluation.whole_files import write_whole
 from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
 from tool_envs.schema.forms import check_form
@@ -65,13 +65,7 @@ def write_report(report: Report, path: str | Path) -> None:
     Raises:
         DataFileError: It cannot be written.
     """
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_text(json.dumps(report.to_json(), allow_nan=False) + "\n", encoding="ascii")
-        os.replace(beside, path)
-    except OSError as problem:
-        raise DataFileError(path, f"cannot be written: {problem.strerror}") from None
+    write_whole(json.dumps(report.to_json(), allow_nan=False) + "\n", path)
 
 
 def read_report(path: str | Path) -> Report:
