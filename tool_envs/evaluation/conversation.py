@@ -12,7 +12,7 @@ from tool_envs.evaluation.changes import Change, answered_calls, answers_after, 
 from tool_envs.evaluation.runs import Stage
 from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
-from tool_envs.simulators import AwaitedUser, HumanUser
+from tool_envs.simulators import HumanUser
 from tool_envs.trajectory.record import AssistantMessage, Trajectory, UserMessage
 from tool_envs.trajectory.replay import replay_on
 
@@ -141,7 +141,7 @@ def _explain(trajectory: Trajectory, stage: Stage) -> tuple[Json, str]:
         if domain.explain is None:
             return None, ""
         user = domain.simulators[unwrap(env).user_kind](domain.tasks.find(trajectory.task.id), {})
-        if isinstance(user, AwaitedUser | HumanUser):
+        if isinstance(user, HumanUser):
             return None, "Why the reward is 0 is not explained: its user does not answer by itself."
         replay_on(env, trajectory)
         why = domain.explain(unwrap(env).episode)
