@@ -81,7 +81,7 @@ def evaluate_agent(
 
         if slice_id:
             frozen = load_slice(slice_id, path=path)
-            marks = ()
+            marks: tuple[str, ...] = ()
             if trained_on:
                 marks = training_marks(
                     read_manifest(trained_on),

@@ -134,7 +134,7 @@ def slice_of_task(task_digest: str) -> str | None:
 @functools.cache
 def _slices_of_tasks() -> dict[str, str]:
     """First digits of the digest of a task -> a slice, released or foreign, in any known state."""
-    found = {}
+    found: dict[str, str] = {}
     for slice_id, states in _known_states().items():
         found |= {prefix: slice_id for state in states for prefix in state["tasks"].values()}
     for slice_id in released_slices().all_keys():
