@@ -1,20 +1,30 @@
 """`tool-envs eval`."""
 
 import json
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from tool_envs.agents import AGENTS, load_agent
+from tool_envs.agents import AGENTS, Agent, load_agent
 from tool_envs.cli.options import DataPath, Kwargs, read_pairs
-from tool_envs.cli.screen import console, progress, show_counts, show_interval, show_rate, table_of
+from tool_envs.cli.policies import MODEL, ApiKeyEnv, Arguments, BaseUrl, JsonCalls, load_policy
+from tool_envs.cli.screen import Tick, console, progress, show_counts, show_interval, show_rate, table_of
 from tool_envs.env import ToolEnv
 from tool_envs.errors import UsageError
-from tool_envs.evaluation import EpisodeResult, Report, evaluate, evaluate_slice, load_slice
+from tool_envs.evaluation import (
+    EpisodeResult,
+    Report,
+    evaluate,
+    evaluate_slice,
+    load_slice,
+    write_report,
+)
+from tool_envs.evaluation.evaluate import OnEpisode
+from tool_envs.evaluation.policies import evaluate_policy
 from tool_envs.evaluation.scores import Group
 from tool_envs.evaluation.training import training_marks
 from tool_envs.trajectory import TrajectoryWriter, record_episode
@@ -28,7 +38,10 @@ _SYNC_EVERY = 100
 
 
 def evaluate_agent(
-    agent: Annotated[str, typer.Option(help=f"Who acts: {', '.join(AGENTS)}.")],
+    agent: Annotated[
+        str,
+        typer.Option(help=f"Who acts: {', '.join(AGENTS)}, or openai:MODEL, a model behind a server."),
+    ],
     env_id: Annotated[str | None, typer.Argument(help="Id of the environment; or give a slice.")] = None,
     slice_id: Annotated[
         str | None, typer.Option("--slice", help="Frozen slice, such as retail/test@1; all of its tasks.")
@@ -47,6 +60,11 @@ def evaluate_agent(
     records: Annotated[
         Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
     ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Episodes of a model at once.")] = 32,
+    base_url: BaseUrl = None,
+    api_key_env: ApiKeyEnv = None,
+    argument: Arguments = None,
+    json_calls: JsonCalls = False,
     trained_on: Annotated[
         Path | None, typer.Option(help="Manifest of what the agent was trained on, as `export` wrote it.")
     ] = None,
@@ -67,44 +85,54 @@ def evaluate_agent(
         raise UsageError("`--trained-on` holds an agent to a slice: give `--slice ID`.")
     if env_id and path:
         raise UsageError("`--path` is for foreign slices: give an environment `-k path=...`.")
-    chosen = load_agent(agent)
-    with ExitStack() as stack:
-        tick = stack.enter_context(progress(f"{agent} on {slice_id or env_id}"))
-        writer = stack.enter_context(TrajectoryWriter(records, sync_every=_SYNC_EVERY)) if records else None
-
-        def note(env: ToolEnv, result: EpisodeResult) -> None:
-            # An episode without a step is not recorded: the environment may hold an older one.
-            if writer and result.steps:
-                name, version = chosen.name, chosen.version
-                writer.append(record_episode(env, name, version, result.seed, slice_id=slice_id))
-            tick(None)
-
-        if slice_id:
-            frozen = load_slice(slice_id, path=path)
-            marks: tuple[str, ...] = ()
-            if trained_on:
-                marks = training_marks(
-                    read_manifest(trained_on),
-                    frozen,
-                    across_versions=across_versions,
-                    allow_overlap=allow_overlap,
-                )
-            report = evaluate_slice(
-                frozen, chosen, path=path, trials=trials, on_episode=note, out=out, marks=marks
-            )
-        else:
-            kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
-            few = range(tasks) if tasks else None
-            report = evaluate(
-                env_id or "",
-                kwargs,
-                chosen,
-                tasks=few,
+    marks: tuple[str, ...] = ()
+    frozen = load_slice(slice_id, path=path) if slice_id else None
+    if trained_on and frozen:
+        manifest = read_manifest(trained_on)
+        marks = training_marks(manifest, frozen, across_versions=across_versions, allow_overlap=allow_overlap)
+    asked = {"base_url": base_url, "api_key_env": api_key_env, "arguments": read_pairs(argument)}
+    with progress(f"{agent} on {slice_id or env_id}") as tick:
+        if agent.startswith(MODEL):
+            if frozen is None or records is None:
+                raise UsageError("A model plays a slice, and its run is kept: give --slice ID --records DIR.")
+            policy, version = load_policy(agent, asked, json_calls=json_calls)
+            report = evaluate_policy(
+                frozen,
+                policy,
+                version,
+                records,
+                path=path,
                 trials=trials,
-                seed=seed or 0,
-                on_episode=note,
-                out=out,
+                concurrency=concurrency,
+                marks=marks,
+                on_episode=lambda _, to_play: tick(to_play),
             )
+            if out:
+                write_report(report, out)
+        else:
+            load_policy(agent, asked, json_calls=json_calls)  # refuses options that are for models
+            with _noting(load_agent(agent), slice_id, records, tick) as note:
+                if frozen:
+                    report = evaluate_slice(
+                        frozen,
+                        load_agent(agent),
+                        path=path,
+                        trials=trials,
+                        on_episode=note,
+                        out=out,
+                        marks=marks,
+                    )
+                else:
+                    report = evaluate(
+                        env_id or "",
+                        read_pairs(kwarg) | ({} if split is None else {"split": split}),
+                        load_agent(agent),
+                        tasks=range(tasks) if tasks else None,
+                        trials=trials,
+                        seed=seed or 0,
+                        on_episode=note,
+                        out=out,
+                    )
     if as_json:
         typer.echo(json.dumps(report.to_json(), allow_nan=False))
     else:
@@ -115,6 +143,21 @@ def evaluate_agent(
             "messages; this agent needs a user that is a language model",
             err=True,
         )
+
+
+@contextmanager
+def _noting(agent: Agent, slice_id: str | None, records: Path | None, tick: Tick) -> Iterator[OnEpisode]:
+    """What is done after each episode of a scripted agent: it is recorded, if that is asked for."""
+    with ExitStack() as stack:
+        writer = stack.enter_context(TrajectoryWriter(records, sync_every=_SYNC_EVERY)) if records else None
+
+        def note(env: ToolEnv, result: EpisodeResult) -> None:
+            # An episode without a step is not recorded: the environment may hold an older one.
+            if writer and result.steps:
+                writer.append(record_episode(env, agent.name, agent.version, result.seed, slice_id=slice_id))
+            tick(None)
+
+        yield note
 
 
 def report_table(report: Report) -> Table:

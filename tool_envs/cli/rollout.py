@@ -3,34 +3,21 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from tool_envs.agents import AGENTS, load_agent
-from tool_envs.agents.llm import ChatPolicy
-from tool_envs.chat import ChatClient
+from tool_envs.agents import AGENTS
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
+from tool_envs.cli.policies import ApiKeyEnv, Arguments, BaseUrl, JsonCalls, load_policy
 from tool_envs.cli.screen import console, progress, show_counts, show_rate, table_of
 from tool_envs.errors import UsageError
-from tool_envs.rollout import (
-    EndedEpisode,
-    Engine,
-    EpisodePolicy,
-    Plan,
-    Policy,
-    RolloutSummary,
-    ScriptedPolicy,
-    Versions,
-)
+from tool_envs.rollout import EndedEpisode, Engine, Plan, RolloutSummary, Versions
 from tool_envs.trajectory.record import PolicyVersion
 
 _INTERRUPTED = 130
 """The exit code of what Ctrl-C ended, as in shells."""
-
-_MODEL = "openai:"
-"""What the name of a model stands after, in that of a policy."""
 
 
 def roll_out(
@@ -49,28 +36,17 @@ def roll_out(
     retries: Annotated[int, typer.Option(min=0, help="How often a failed episode is tried again.")] = 2,
     deadline: Annotated[float | None, typer.Option(help="Seconds for an episode; default: any time.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the run; it never chooses tasks.")] = 0,
-    base_url: Annotated[
-        str | None, typer.Option(help="Of the model's server; default: OPENAI_BASE_URL, with OPENAI_API_KEY.")
-    ] = None,
-    api_key_env: Annotated[
-        str | None, typer.Option(help="Environment variable that holds the key to the model's server.")
-    ] = None,
-    argument: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-a", "--argument", metavar="KEY=VALUE", help="Argument of each request, such as temperature=0."
-        ),
-    ] = None,
-    json_calls: Annotated[
-        bool, typer.Option("--json-calls", help="For models without calls: replies held to a JSON Schema.")
-    ] = False,
+    base_url: BaseUrl = None,
+    api_key_env: ApiKeyEnv = None,
+    argument: Arguments = None,
+    json_calls: JsonCalls = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Play many episodes at once and record them; exit code 1 if some failed, 130 after Ctrl-C."""
     if episodes % group_size:
         raise UsageError(f"Expected a multiple of the group size {group_size} as --episodes, not {episodes}.")
     asked = {"base_url": base_url, "api_key_env": api_key_env, "arguments": read_pairs(argument)}
-    actor, version = _load_policy(policy, asked, json_calls=json_calls)
+    actor, version = load_policy(policy, asked, json_calls=json_calls)
     engine = Engine(
         env_id,
         read_pairs(kwarg),
@@ -94,19 +70,6 @@ def roll_out(
             err=True,
         )
         raise typer.Exit(1)
-
-
-def _load_policy(name: str, asked: dict[str, Any], *, json_calls: bool) -> tuple[Policy | EpisodePolicy, str]:
-    """A policy by its name, and its version; `asked` says how a model is asked, and where."""
-    if name.startswith(_MODEL):
-        arguments = asked.pop("arguments")
-        client = ChatClient(name.removeprefix(_MODEL), **asked)
-        policy = ChatPolicy(client, calls="json" if json_calls else "native", arguments=arguments)
-        return policy, policy.version
-    if json_calls or any(asked.values()):
-        raise UsageError(f"The policy {name!r} asks no model: --base-url and the like go with openai:MODEL.")
-    agent = load_agent(name)
-    return ScriptedPolicy(agent), agent.version
 
 
 def _run(engine: Engine, title: str) -> RolloutSummary:

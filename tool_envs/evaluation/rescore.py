@@ -1,7 +1,7 @@
 """Scores stored trajectories anew on a slice: what they earn under its grader, without playing an agent."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -35,27 +35,52 @@ def rescore(records: Iterable[Trajectory], frozen: Slice, path: str | None = Non
         ReplayMismatchError: A record meets another observation here.
         UsageError: There is no record, or they are of several agents.
     """
-    results, trials, agents = [], Counter[str](), dict[AgentRef, None]()
-    with closing(frozen.make(path)) as env:
-        for number, record in enumerate(records, start=1):
-            _require_of_slice(record, frozen, number)
+    agents: dict[AgentRef, None] = {}
+
+    def noted() -> Iterator[Trajectory]:
+        for record in records:
             agents[record.agent] = None
-            results.append(_result(env, record, trials[record.task.id]))
-            trials[record.task.id] += 1
+            yield record
+
+    with closing(frozen.make(path)) as env:
+        results = grade_again(env, noted(), frozen)
         tasks = unwrap(env).domain.tasks
         floors = measure_floors(env, frozen, [tasks.index(task.id) for task in frozen.tasks])
     if len(agents) != 1:
         shown = ", ".join(f"{agent.name} {agent.version}" for agent in agents) or "none"
         raise UsageError(f"Expected records of one agent in one version, found: {shown}.")
-    order = {task.id: place for place, task in enumerate(frozen.tasks)}
     return Report(
         format_version=FORMAT_VERSION,
         slice=frozen,
         agent=next(iter(agents)),
-        trials=max(trials.values()),
+        trials=1 + max(result.trial for result in results),
         floors=floors,
-        results=tuple(sorted(results, key=lambda result: (order[result.task_id], result.trial))),
+        results=tuple(in_order(results, frozen)),
     )
+
+
+def grade_again(
+    env: gymnasium.Env[Any, Any], records: Iterable[Trajectory], frozen: Slice
+) -> list[EpisodeResult]:
+    """How episodes went, by their records; raises as `rescore` does.
+
+    Args:
+        env: The environment of the slice.
+        records: The records; those of the same task are its trials, in their order.
+        frozen: The slice.
+    """
+    results, trials = [], Counter[str]()
+    for number, record in enumerate(records, start=1):
+        _require_of_slice(record, frozen, number)
+        results.append(_result(env, record, trials[record.task.id]))
+        trials[record.task.id] += 1
+    return results
+
+
+def in_order(results: Iterable[EpisodeResult], frozen: Slice) -> list[EpisodeResult]:
+    """Results in the order of the tasks of a slice and of their trials."""
+    order = {task.id: place for place, task in enumerate(frozen.tasks)}
+    return sorted(results, key=lambda result: (order[result.task_id], result.trial))
 
 
 def _result(env: gymnasium.Env[Any, Any], record: Trajectory, trial: int) -> EpisodeResult:

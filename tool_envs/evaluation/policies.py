@@ -1,0 +1,128 @@
+"""Evaluates policies that are waited for, such as models behind servers: many episodes at once, recorded."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from tool_envs.env import unwrap
+from tool_envs.evaluation.evaluate import measure_floors
+from tool_envs.evaluation.failures import Failure
+from tool_envs.evaluation.report import FORMAT_VERSION, Report
+from tool_envs.evaluation.rescore import grade_again, in_order
+from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.evaluation.seeds import episode_seed
+from tool_envs.evaluation.slice import LOCAL, Slice
+from tool_envs.rollout import EndedEpisode, Engine, EpisodePolicy, Plan, Policy, Versions
+from tool_envs.task import TaskSet
+from tool_envs.trajectory import read_trajectories
+from tool_envs.trajectory.record import AgentRef, PolicyVersion
+
+
+def evaluate_policy(
+    frozen: Slice,
+    policy: Policy | EpisodePolicy,
+    version: str,
+    folder: str | Path,
+    *,
+    path: str | None = None,
+    trials: int = 1,
+    concurrency: int = 32,
+    retries: int = 2,
+    deadline: float | None = None,
+    marks: tuple[str, ...] = (),
+    on_episode: Callable[[EndedEpisode, int], None] | None = None,
+) -> Report:
+    """Play the tasks of a slice by the rollout engine, and grade them from their records.
+
+    Called again with the same folder it goes on where it was stopped, and tries again what failed. An episode
+    whose infrastructure fails to the last has no grade, and is in no rate.
+
+    Args:
+        frozen: The slice, as `load_slice` gives it.
+        policy: Who acts.
+        version: Its version.
+        folder: Where the run is kept: records, and failures (see `tool_envs.rollout.run`).
+        path: Where the files of a foreign slice lie.
+        trials: Episodes of each task.
+        concurrency: How many run at once.
+        retries: How often an episode that failed is tried again.
+        deadline: Seconds that an attempt at an episode may take; None: any time.
+        marks: Why the scores are no plain ones.
+        on_episode: Called after each episode, with the number of those that are played now.
+
+    Raises:
+        UsageError: `folder` is of another run, or another process writes to it.
+        DataFileError: It cannot be read or written.
+        Exception: The first mistake in the policy, after all other episodes.
+    """
+    local = {} if path is None else dict.fromkeys(LOCAL, path)
+    with closing(frozen.make(path)) as env:
+        tasks = unwrap(env).domain.tasks
+        indexes = [tasks.index(task.id) for task in frozen.tasks]
+        engine = Engine(
+            frozen.env.id,
+            frozen.env.kwargs | local,
+            policy,
+            Versions(PolicyVersion(version=version, number=0)),
+            Plan(indexes, trials, frozen.seed),
+            out=folder,
+            concurrency=concurrency,
+            retries=retries,
+            deadline=deadline,
+        )
+        causes: dict[int, str] = {}
+
+        def note(ended: EndedEpisode, to_play: int) -> None:
+            if ended.failure:
+                causes[ended.planned.seed] = ended.failure.error
+            if on_episode:
+                on_episode(ended, to_play)
+
+        summary = asyncio.run(engine.run(note))
+        graded = {result.seed: result for result in grade_again(env, read_trajectories(folder), frozen)}
+        results = [
+            _of_trial(graded, tasks, index, trial, frozen.seed, causes)
+            for index in indexes
+            for trial in range(trials)
+        ]
+        floors = measure_floors(env, frozen, indexes)
+    return Report(
+        format_version=FORMAT_VERSION,
+        slice=frozen,
+        agent=AgentRef(name=policy.name, version=version),
+        trials=trials,
+        results=tuple(in_order(results, frozen)),
+        floors=floors,
+        marks=marks,
+        seconds=summary.seconds,
+    )
+
+
+def _of_trial(
+    graded: dict[int, EpisodeResult],
+    tasks: TaskSet,
+    index: int,
+    trial: int,
+    seed: int,
+    causes: dict[int, str],
+) -> EpisodeResult:
+    """The result of one trial, which has a record, or failed."""
+    own_seed = episode_seed(seed, index, trial)
+    if own_seed in graded:
+        return msgspec.structs.replace(graded[own_seed], trial=trial)
+    task = tasks[index]
+    return EpisodeResult(
+        index=index,
+        task_id=task.id,
+        seed=own_seed,
+        status="infrastructure",
+        reward=None,
+        steps=0,
+        trial=trial,
+        family=task.family,
+        difficulty=task.difficulty,
+        failure=Failure("infrastructure", causes.get(own_seed, "unknown")),
+    )
