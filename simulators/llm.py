@@ -15,6 +15,7 @@ from tool_envs.simulators.agenda_plan import wish_act
 from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.human import acts_of, proposal_of
+from tool_envs.simulators.mentions import ids_in
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.turn import Turn
 
@@ -96,8 +97,9 @@ class LLMUser(AwaitedUser):
 
     Their yes is said apart from the words, in `agrees_to`: a tool, and the arguments as they stand in the
     agent's proposal, with what the user adds where that is one of the values that could come up with them. A
-    no and what they name are read from the words. A reply in another form, or one whose words say yes to a
-    proposal while `agrees_to` does not, is asked for once more.
+    no and what they name are read from the words. A reply in another form, one that names an id which nobody
+    gave them, or one whose words say yes to a proposal while `agrees_to` does not, is asked for once more; the
+    second is the user's failure, and no agent's.
 
     Args:
         phrases: The sentences of the domain.
@@ -246,6 +248,9 @@ class LLMUser(AwaitedUser):
             raise _Unusable("`say` is empty")
         if reply.agrees_to is not None and reply.agrees_to.tool not in self._phrases.deeds:
             raise _Unusable("`agrees_to` names no tool of the list")
+        made_up = _made_up_ids(reply.say, self._talking, self._phrases)
+        if made_up:
+            raise _Unusable(f"`say` names {', '.join(made_up)}, which you do not know and were not told")
         first = not self._talking.heard
         if first and (reply.ended or reply.agrees_to is not None):
             raise _Unusable("nothing was proposed yet, and the conversation has not ended")
@@ -260,6 +265,13 @@ class LLMUser(AwaitedUser):
 
 class _Unusable(Exception):  # noqa: N818 - it never leaves this module
     """A reply cannot be used; the text says why."""
+
+
+def _made_up_ids(text: str, conversation: _Conversation, phrases: Phrases) -> list[str]:
+    """The ids in a text that neither the user's goal nor anything that they were told holds."""
+    known = " ".join([msgspec.json.encode(conversation.goal).decode(), *conversation.heard]).lower()
+    named = dict.fromkeys(one.value for one in ids_in(text.lower(), phrases.language))
+    return [value for value in named if value.lower().lstrip("#") not in known]
 
 
 def _says_yes(reply: Reply, agent_text: str, goal: UserGoal, phrases: Phrases) -> bool:

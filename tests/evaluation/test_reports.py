@@ -175,6 +175,7 @@ def outcome(status="completed", reward=0.0, ended_by="user", **fields):
         (outcome(reward=1.0), 3, None),
         (outcome(reward=None), 3, None),
         (outcome("infrastructure", None, "ChatError"), 0, Failure("infrastructure", "ChatError")),
+        (outcome("infrastructure", None, "UserReplyError"), 2, Failure("user", "UserReplyError")),
         (outcome("truncated", ended_by="limit"), 3, Failure("agent", "truncated: limit")),
         (
             outcome(violations=[{"rule": "ask_first", "step": 2}], not_understood=1),

@@ -249,6 +249,26 @@ def test_what_is_no_reply_is_asked_for_once_more(text):
         talk(Scripted(reply("Hello."), text, text), PROPOSAL)
 
 
+@pytest.mark.parametrize("made_up", ["#W5555555", "9999999999", "paypal_1234321", "eve@example.org"])
+def test_a_user_who_makes_up_ids_is_asked_once_more_and_fails_the_second_time(made_up):
+    source = Scripted(reply("Hello."), reply(f"It is {made_up}."), reply("I do not know."))
+    assert talk(source, "Which one?")[1].text == "I do not know."
+    again = source.asked[-1][0][-1]["content"]
+    assert made_up.lower().lstrip("#") in again.lower()
+
+    with pytest.raises(UserReplyError, match="which you do not know and were not told"):
+        talk(Scripted(reply("Hello."), *[reply(f"It is {made_up}.")] * 2), "Which one?")
+
+
+@pytest.mark.parametrize("known", ["#W1234567", "W1234567", "w1234567"])
+def test_ids_that_they_know_or_were_told_may_be_named(known):
+    assert (
+        talk(Scripted(reply("Hello."), reply(f"It is {known}.")), "Which one?")[1].text == f"It is {known}."
+    )
+    told = Scripted(reply("Hello."), reply("Yes, #W5555555, I think."))
+    assert talk(told, "Do you mean order #W5555555?")[1].text == "Yes, #W5555555, I think."
+
+
 @pytest.mark.parametrize("text", [agreed("Hello."), reply("Hello.", ended=True)])
 def test_nothing_is_agreed_to_or_ended_in_the_opening(text):
     assert talk(Scripted(text, reply("Hello.")))[1].text == "Hello."

@@ -5,6 +5,9 @@ from typing import Literal
 import msgspec
 
 from tool_envs.reward import Outcome
+from tool_envs.simulators import UserReplyError
+
+_OF_USERS = (UserReplyError.__name__,)
 
 Blame = Literal["agent", "rules", "user", "infrastructure"]
 """The agent's work, a rule of the domain policy that it broke, the simulated user, or what is outside."""
@@ -33,7 +36,7 @@ def failure_of(outcome: Outcome, said: int) -> Failure | None:
         said: How many messages the agent said to the user.
     """
     if outcome.status == "infrastructure":
-        return Failure("infrastructure", outcome.ended_by)
+        return Failure("user" if outcome.ended_by in _OF_USERS else "infrastructure", outcome.ended_by)
     if outcome.reward is None or outcome.reward == 1.0:
         return None
     if outcome.status == "truncated":
