@@ -98,8 +98,8 @@ class LLMUser(AwaitedUser):
     Their yes is said apart from the words, in `agrees_to`: a tool, and the arguments as they stand in the
     agent's proposal, with what the user adds where that is one of the values that could come up with them. A
     no and what they name are read from the words. A reply in another form, one that names an id which nobody
-    gave them, or one whose words say yes to a proposal while `agrees_to` does not, is asked for once more; the
-    second is the user's failure, and no agent's.
+    gave them, or one whose words say yes to a proposal while `agrees_to` does not, is asked for once more.
+    The second time it is the user's failure, and no agent's.
 
     Args:
         phrases: The sentences of the domain.
