@@ -88,8 +88,9 @@ def _begin_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
 def _play_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
     inner, finished = unwrap(env), trajectory.outcome.status != "infrastructure"
     actions = [message.action for message in trajectory.messages if isinstance(message, AssistantMessage)]
+    is_cut = _was_truncated_from_outside(trajectory)
     # Every action that was carried out has an answer.
-    cut = actions.pop() if finished and _ends_with_action(trajectory) else None
+    cut = actions.pop() if is_cut and _ends_with_action(trajectory) else None
     compared = _compare_messages(trajectory.messages, inner, 0)
     for action in actions if finished else actions[:-1]:
         if inner.outcome is not None:
@@ -98,7 +99,7 @@ def _play_again(env: gymnasium.Env[Any, Any], trajectory: Trajectory) -> None:
         compared = _compare_messages(trajectory.messages, inner, compared)
     if not finished:
         return
-    if inner.outcome is None and _was_truncated_from_outside(trajectory):
+    if inner.outcome is None and is_cut:
         inner.truncate(trajectory.outcome.ended_by, cut)
         compared = _compare_messages(trajectory.messages, inner, compared)
     if compared < len(trajectory.messages):
