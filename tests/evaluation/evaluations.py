@@ -9,7 +9,7 @@ from tool_envs.agents import load_agent
 from tool_envs.evaluation import EpisodeResult, Report, evaluate_slice
 from tool_envs.evaluation.failures import Failure
 from tool_envs.evaluation.slice_files import read_slice
-from tool_envs.trajectory.record import AgentRef
+from tool_envs.trajectory.refs import AgentRef
 
 SMOKE = read_slice("retail/smoke@1")
 SMALL = msgspec.structs.replace(SMOKE, tasks=SMOKE.tasks[:6])

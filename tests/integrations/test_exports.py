@@ -33,7 +33,12 @@ from tool_envs.trajectory import (
     to_tokens,
 )
 from tool_envs.trajectory.exports import export_records, read_manifest
-from tool_envs.trajectory.record import PolicyRun, PolicyVersion, Sampling, Tokens
+from tool_envs.trajectory.record import (
+    PolicyRun,
+    PolicyVersion,
+    Sampling,
+    Tokens,
+)
 
 torch.set_num_threads(1)
 

@@ -22,7 +22,13 @@ from tool_envs.rollout import DeadlineExceededError, Engine, Plan, PolicyOutput,
 from tool_envs.simulators import AwaitedUser, Turn
 from tool_envs.trajectory import PolicySetting, read_trajectories, record_episode, replay, to_tokens
 from tool_envs.trajectory.capture import SCRIPTED
-from tool_envs.trajectory.record import PolicyRun, PolicyVersion, Sampling, Tokens, assistant_messages
+from tool_envs.trajectory.record import (
+    PolicyRun,
+    PolicyVersion,
+    Sampling,
+    Tokens,
+    assistant_messages,
+)
 
 DEADLINE, LONGEST = 100.0, 5.0
 MISTAKES = ("wrong", "cancelled")

@@ -22,7 +22,12 @@ from tool_envs.rollout import (
     Versions,
 )
 from tool_envs.trajectory.capture import PolicySetting
-from tool_envs.trajectory.record import PolicyRun, PolicyVersion, Sampling, Tokens
+from tool_envs.trajectory.record import (
+    PolicyRun,
+    PolicyVersion,
+    Sampling,
+    Tokens,
+)
 from tool_envs.trajectory.tokens import prove_sampled, to_tokens
 
 SETTING = PolicySetting(

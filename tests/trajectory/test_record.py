@@ -20,7 +20,13 @@ from tool_envs.evaluation import evaluate
 from tool_envs.schema.files import shipped_files
 from tool_envs.trajectory import Trajectory, record_episode, replay
 from tool_envs.trajectory.capture import SCRIPTED, PolicySetting, Turn
-from tool_envs.trajectory.record import Override, PolicyRun, PolicyVersion, Sampling, Tokens
+from tool_envs.trajectory.record import (
+    Override,
+    PolicyRun,
+    PolicyVersion,
+    Sampling,
+    Tokens,
+)
 from tool_envs.trajectory.tokens import NOT_SAMPLED, prove_sampled, to_tokens
 
 FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))

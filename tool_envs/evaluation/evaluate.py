@@ -22,7 +22,7 @@ from tool_envs.evaluation.seeds import agent_key, episode_seed
 from tool_envs.evaluation.slice import Slice, freeze
 from tool_envs.messages import Json
 from tool_envs.task import Task
-from tool_envs.trajectory.record import AgentRef
+from tool_envs.trajectory.refs import AgentRef
 
 OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
 """Called after each episode, while the environment holds it; its time is not counted. An episode of 0 steps,

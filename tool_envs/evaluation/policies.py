@@ -18,7 +18,8 @@ from tool_envs.evaluation.slice import LOCAL, Slice
 from tool_envs.rollout import EndedEpisode, Engine, EpisodePolicy, Plan, Policy, Versions
 from tool_envs.task import TaskSet
 from tool_envs.trajectory import read_trajectories
-from tool_envs.trajectory.record import AgentRef, PolicyVersion
+from tool_envs.trajectory.record import PolicyVersion
+from tool_envs.trajectory.refs import AgentRef
 
 
 def evaluate_policy(

@@ -16,7 +16,7 @@ from tool_envs.evaluation.whole_files import write_whole
 from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
 from tool_envs.schema.forms import check_form
-from tool_envs.trajectory.record import AgentRef
+from tool_envs.trajectory.refs import AgentRef
 
 FORMAT_VERSION: Final = "1.0.0"
 """The version of a report's form, `schemas/meta/report/<version>.json`."""

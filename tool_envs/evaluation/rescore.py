@@ -15,7 +15,8 @@ from tool_envs.evaluation.failures import failure_of
 from tool_envs.evaluation.report import FORMAT_VERSION, Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.slice import Slice
-from tool_envs.trajectory.record import AgentRef, Trajectory
+from tool_envs.trajectory.record import Trajectory
+from tool_envs.trajectory.refs import AgentRef
 from tool_envs.trajectory.replay import play_again
 
 

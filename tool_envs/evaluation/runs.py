@@ -20,13 +20,12 @@ from tool_envs.evaluation.slice import LOCAL
 from tool_envs.messages import RESPOND, Json
 from tool_envs.task import Task
 from tool_envs.trajectory.record import (
-    AgentRef,
-    EnvRef,
     ToolMessage,
     Trajectory,
     UserMessage,
     assistant_messages,
 )
+from tool_envs.trajectory.refs import AgentRef, EnvRef
 from tool_envs.trajectory.store import read_trajectories
 
 

@@ -19,7 +19,15 @@ from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.trajectory.record import EnvRef, Name, SchemaRef, Sha256, SimulatorRef, TaskRef
+from tool_envs.trajectory.refs import (
+    EnvRef,
+    Name,
+    Part,
+    SchemaRef,
+    Sha256,
+    SimulatorRef,
+    TaskRef,
+)
 
 FORMAT_VERSION: Final = "1.0.0"
 """The version of the manifest; its form is `schemas/meta/slice/<version>.json`."""
@@ -28,18 +36,14 @@ LOCAL = frozenset({"path"})
 """Arguments of environments that say where files lie on a machine: in no manifest."""
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A closed part of a manifest."""
-
-
-class Limits(_Part, frozen=True):
+class Limits(Part, frozen=True):
     """What bounds an episode."""
 
     max_steps: Annotated[int, Meta(ge=1)]
     parallel_calls: Literal["run", "refuse"]
 
 
-class Upstream(_Part, frozen=True):
+class Upstream(Part, frozen=True):
     """Which known state of a foreign benchmark the tasks are, and how many of its tasks are here.
 
     Attributes:
@@ -51,7 +55,7 @@ class Upstream(_Part, frozen=True):
     tasks: Annotated[int, Meta(ge=1)]
 
 
-class Slice(_Part, frozen=True, kw_only=True):
+class Slice(Part, frozen=True, kw_only=True):
     """The manifest of a slice.
 
     Attributes:
@@ -109,7 +113,7 @@ class Slice(_Part, frozen=True, kw_only=True):
         return make_env(self.env.id, self.env.kwargs | ({} if path is None else {"path": path}))
 
 
-class Difference(_Part, frozen=True):
+class Difference(Part, frozen=True):
     """One field in which two manifests differ, as a path such as `schema/version`, and both values."""
 
     field: str

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 from tool_envs.facts import FactReader
 from tool_envs.judging.rubric import Check, Rubric, RuleKept, Said, Told, ToolCalled, ToolNotCalled
 from tool_envs.messages import CONTENT, RESPOND
-from tool_envs.trajectory.record import AssistantMessage, Call, ToolMessage, Trajectory, UserMessage
+from tool_envs.trajectory.record import (
+    AssistantMessage,
+    Call,
+    ToolMessage,
+    Trajectory,
+    UserMessage,
+)
 
 _FACTS = FactReader()
 

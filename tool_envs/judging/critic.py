@@ -19,7 +19,8 @@ from tool_envs.judging.features import FEATURES, FEATURES_VERSION, features_of
 from tool_envs.judging.judges import Judge, Opinion, Preference
 from tool_envs.judging.pairwise import episode_digest
 from tool_envs.judging.rubric import Rubric
-from tool_envs.trajectory.record import TaskRef, Trajectory
+from tool_envs.trajectory.record import Trajectory
+from tool_envs.trajectory.refs import TaskRef
 
 Array = npt.NDArray[np.float64]
 

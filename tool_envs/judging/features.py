@@ -9,7 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, ToolMessage, Trajectory
+from tool_envs.trajectory.record import (
+    AssistantMessage,
+    RecordedMessage,
+    ToolMessage,
+    Trajectory,
+)
 
 FEATURES = 2048
 """Length of a vector."""

@@ -15,7 +15,8 @@ from tool_envs.judging.rubric import Rubric
 from tool_envs.judging.transcript import transcript
 from tool_envs.messages import Json
 from tool_envs.rollout.policy import Policy
-from tool_envs.trajectory.record import TaskRef, Trajectory
+from tool_envs.trajectory.record import Trajectory
+from tool_envs.trajectory.refs import TaskRef
 
 Preference: TypeAlias = Literal["first", "second", "tie"]
 """Which of two rollouts is better."""

@@ -13,6 +13,7 @@ from tool_envs.errors import DataFileError, UsageError
 from tool_envs.messages import Json
 from tool_envs.schema.files import file_digest, read_json, shipped_files
 from tool_envs.schema.forms import check_form
+from tool_envs.trajectory.refs import Part
 
 FORMAT_VERSION: Final = "1.0.0"
 """The version of the form; it is `schemas/meta/rubric/<version>.json`."""
@@ -26,11 +27,7 @@ Group = Literal["core", "prescriptive", "task"]
 Text = Annotated[str, Meta(min_length=1)]
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A closed part of a rubric."""
-
-
-class Item(_Part, frozen=True):
+class Item(Part, frozen=True):
     """One thing that a judge looks at, in a sentence or two."""
 
     id: Text
@@ -38,33 +35,33 @@ class Item(_Part, frozen=True):
     text: Text
 
 
-class ToolCalled(_Part, frozen=True, tag_field="kind", tag="tool_called", omit_defaults=True):
+class ToolCalled(Part, frozen=True, tag_field="kind", tag="tool_called", omit_defaults=True):
     """A call of the tool succeeded; one that has all members of one of `arguments`, if there are any."""
 
     tool: Text
     arguments: tuple[dict[str, Json], ...] = ()
 
 
-class ToolNotCalled(_Part, frozen=True, tag_field="kind", tag="tool_not_called"):
+class ToolNotCalled(Part, frozen=True, tag_field="kind", tag="tool_not_called"):
     """No call of the tool succeeded."""
 
     tool: Text
 
 
-class Said(_Part, frozen=True, tag_field="kind", tag="said"):
+class Said(Part, frozen=True, tag_field="kind", tag="said"):
     """The agent said one of the texts to the user: whole words, in any case and spacing."""
 
     texts: Annotated[tuple[Text, ...], Meta(min_length=1)]
 
 
-class Told(_Part, frozen=True, tag_field="kind", tag="told"):
+class Told(Part, frozen=True, tag_field="kind", tag="told"):
     """The agent told the user an amount (cents, no sign) or a count, as `tool_envs.facts` reads them."""
 
     type: Literal["amount", "count"]
     value: Annotated[int, Meta(ge=0)]
 
 
-class RuleKept(_Part, frozen=True, tag_field="kind", tag="rule_kept"):
+class RuleKept(Part, frozen=True, tag_field="kind", tag="rule_kept"):
     """The outcome has no violation of a rule of the domain policy."""
 
     rule: Text
@@ -74,7 +71,7 @@ Check = ToolCalled | ToolNotCalled | Said | Told | RuleKept
 """What can be read off the record of an episode; `tool_envs.judging.checklist` does it."""
 
 
-class Checkpoint(_Part, frozen=True):
+class Checkpoint(Part, frozen=True):
     """Something that must have happened."""
 
     id: Text
@@ -82,7 +79,7 @@ class Checkpoint(_Part, frozen=True):
     check: Check
 
 
-class Rubric(_Part, frozen=True, dict=True, kw_only=True, omit_defaults=True):
+class Rubric(Part, frozen=True, dict=True, kw_only=True, omit_defaults=True):
     """What a judge looks at.
 
     Attributes:

@@ -14,26 +14,28 @@ from tool_envs.messages import Json, Message
 from tool_envs.simulators import AwaitedUser
 from tool_envs.trajectory.record import (
     FORMAT_VERSION,
-    AgentRef,
     AssistantMessage,
     Author,
     Call,
-    DataRef,
-    EnvRef,
-    Name,
     Override,
     PolicyRun,
     PolicyVersion,
     RecordedMessage,
     Sampling,
-    SchemaRef,
-    Sha256,
-    SimulatorRef,
-    TaskRef,
     Tokens,
     ToolMessage,
     Trajectory,
     UserMessage,
+)
+from tool_envs.trajectory.refs import (
+    AgentRef,
+    DataRef,
+    EnvRef,
+    Name,
+    SchemaRef,
+    Sha256,
+    SimulatorRef,
+    TaskRef,
 )
 
 _T = TypeVar("_T")

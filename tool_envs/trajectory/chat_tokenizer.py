@@ -7,7 +7,12 @@ from typing import Any, Literal, Protocol
 
 from tool_envs.chat_form import to_chat
 from tool_envs.messages import Message, ToolCall
-from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, Trajectory, UserMessage
+from tool_envs.trajectory.record import (
+    AssistantMessage,
+    RecordedMessage,
+    Trajectory,
+    UserMessage,
+)
 
 
 class ChatTokenizer(Protocol):

@@ -13,6 +13,18 @@ from tool_envs.errors import RecordFormError, RecordLawError, UsageError
 from tool_envs.messages import Json
 from tool_envs.reward import Outcome
 from tool_envs.schema.forms import form_problem
+from tool_envs.trajectory.refs import (
+    AgentRef,
+    Count,
+    DataRef,
+    EnvRef,
+    Name,
+    Part,
+    SchemaRef,
+    Sha256,
+    SimulatorRef,
+    TaskRef,
+)
 from tool_envs.trajectory.upgrades import STEPS
 
 FORMAT_VERSION: Final = "3.0.0"
@@ -21,63 +33,10 @@ FORMAT_VERSION: Final = "3.0.0"
 Author = Literal["policy", "human", "imported"]
 """Who wrote a message on the agent's side; scripted agents are policies too."""
 
-Name = Annotated[str, Meta(min_length=1)]
-Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-_Count = Annotated[int, Meta(ge=0)]
 _Int32 = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A closed part of a record."""
-
-
-class EnvRef(_Part, frozen=True):
-    """How to make the environment again; the version is the N of `Name-vN`."""
-
-    id: Name
-    version: _Count | None
-    kwargs: dict[str, Json]
-
-
-class SchemaRef(_Part, frozen=True):
-    """The tools, and whose descriptions of them the agent saw."""
-
-    domain: Name
-    version: Name
-    sha256: Sha256
-    interface: Literal["ours", "upstream"]
-
-
-class TaskRef(_Part, frozen=True):
-    """The task, without what solves it."""
-
-    id: str
-    digest: Sha256
-
-
-class SimulatorRef(_Part, frozen=True):
-    """The simulated user."""
-
-    name: Name
-    version: Name
-    digest: str
-
-
-class DataRef(_Part, frozen=True):
-    """Digest of the data that all episodes start from, and the environment's `data_digest()` at the end."""
-
-    base_digest: str
-    final_digest: str
-
-
-class AgentRef(_Part, frozen=True):
-    """Who acted, and the version under which the episode began: the first of `policy_versions`."""
-
-    name: Name
-    version: Name
-
-
-class PolicyVersion(_Part, frozen=True):
+class PolicyVersion(Part, frozen=True):
     """A version of the policy, and its place in the order of versions.
 
     Attributes:
@@ -90,7 +49,7 @@ class PolicyVersion(_Part, frozen=True):
     number: _Int32
 
 
-class Sampling(_Part, frozen=True):
+class Sampling(Part, frozen=True):
     """How tokens were drawn.
 
     Attributes:
@@ -106,21 +65,21 @@ class Sampling(_Part, frozen=True):
     stop: tuple[str, ...]
 
 
-class PolicyRun(_Part, frozen=True):
+class PolicyRun(Part, frozen=True):
     """What one version of the policy wrote: a number of sampled tokens; None: all of it, not counted."""
 
     version: Name
-    count: _Count | None
+    count: Count | None
 
 
-class Override(_Part, frozen=True):
+class Override(Part, frozen=True):
     """Who lets text be trained on that the policy did not write, and why."""
 
     who: Name
     why: Name
 
 
-class Tokens(_Part, frozen=True):
+class Tokens(Part, frozen=True):
     """One turn of the policy in tokens, never tokenised again.
 
     Attributes:
@@ -143,7 +102,7 @@ class Tokens(_Part, frozen=True):
             raise UsageError("a logprob is infinite or NaN")
 
 
-class Call(_Part, frozen=True):
+class Call(Part, frozen=True):
     """A call of a tool; the id is empty when nobody gave it one."""
 
     name: str
@@ -151,7 +110,7 @@ class Call(_Part, frozen=True):
     id: str
 
 
-class UserMessage(_Part, frozen=True, tag_field="role", tag="user"):
+class UserMessage(Part, frozen=True, tag_field="role", tag="user"):
     """What the user said. See `tool_envs.messages.Message`."""
 
     name: Annotated[str, Meta(pattern=r"^user\Z")]
@@ -163,7 +122,7 @@ class UserMessage(_Part, frozen=True, tag_field="role", tag="user"):
         _refuse_observation(self.trainable)
 
 
-class ToolMessage(_Part, frozen=True, tag_field="role", tag="tool"):
+class ToolMessage(Part, frozen=True, tag_field="role", tag="tool"):
     """What a tool answered. See `tool_envs.messages.Message`."""
 
     name: str
@@ -176,7 +135,7 @@ class ToolMessage(_Part, frozen=True, tag_field="role", tag="tool"):
         _refuse_observation(self.trainable)
 
 
-class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
+class AssistantMessage(Part, frozen=True, tag_field="role", tag="assistant"):
     """What the agent did. See `tool_envs.messages.Message`.
 
     Attributes:
@@ -217,7 +176,7 @@ class AssistantMessage(_Part, frozen=True, tag_field="role", tag="assistant"):
 RecordedMessage = UserMessage | ToolMessage | AssistantMessage
 
 
-class FilterVerdict(_Part, frozen=True, kw_only=True):
+class FilterVerdict(Part, frozen=True, kw_only=True):
     """Whether a trajectory is kept for fine-tuning. It is not a reward, and moves none.
 
     Attributes:
@@ -242,7 +201,7 @@ class FilterVerdict(_Part, frozen=True, kw_only=True):
             raise UsageError("a verdict that drops a trajectory says why: `reasons` is empty")
 
 
-class Trajectory(_Part, frozen=True, kw_only=True):
+class Trajectory(Part, frozen=True, kw_only=True):
     """One episode: what was seen, said and done, how it ended, and the versions of all that could move it.
 
     Never holds the answer key: of the task only its id and digest. An episode that failed for its
@@ -287,7 +246,7 @@ class Trajectory(_Part, frozen=True, kw_only=True):
     simulator: SimulatorRef
     grader_digest: str
     data: DataRef
-    seed: _Count
+    seed: Count
     options: dict[str, Json]
     agent: AgentRef
     policy_versions: Annotated[tuple[PolicyVersion, ...], Meta(min_length=1)]

@@ -9,7 +9,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from tool_envs.errors import MaskProofError, UsageError
-from tool_envs.trajectory.record import AssistantMessage, Tokens, Trajectory, assistant_messages
+from tool_envs.trajectory.record import (
+    AssistantMessage,
+    Tokens,
+    Trajectory,
+    assistant_messages,
+)
 
 NOT_SAMPLED = -1
 """In `TokenSequence.versions`: no policy sampled this token."""

@@ -14,7 +14,13 @@ import msgspec
 
 from tool_envs.messages import Json
 from tool_envs.trajectory.exports.source import Row, Source
-from tool_envs.trajectory.record import AssistantMessage, RecordedMessage, Tokens, Trajectory, UserMessage
+from tool_envs.trajectory.record import (
+    AssistantMessage,
+    RecordedMessage,
+    Tokens,
+    Trajectory,
+    UserMessage,
+)
 
 SCHEMA_VERSION = "ATIF-v1.7"
 """The oldest version with all that is used here: `trajectory_id`, and `extra` of observations."""

@@ -16,7 +16,8 @@ from tool_envs.json_values import parse_json
 from tool_envs.messages import Json
 from tool_envs.schema.forms import check_form
 from tool_envs.trajectory.exports.source import Source, TokenizerRef
-from tool_envs.trajectory.record import FORMAT_VERSION, SchemaRef, Sha256, SimulatorRef
+from tool_envs.trajectory.record import FORMAT_VERSION
+from tool_envs.trajectory.refs import Part, SchemaRef, Sha256, SimulatorRef
 
 MANIFEST = "manifest.json"
 """Its file."""
@@ -25,18 +26,14 @@ MANIFEST_VERSION: Final = "1.0.0"
 """The version of the manifest; its form is `schemas/meta/manifest/<version>.json`."""
 
 
-class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A closed part of a manifest."""
-
-
-class FormatRef(_Part, frozen=True):
+class FormatRef(Part, frozen=True):
     """The form of the rows; the version goes up with any change of them."""
 
     name: str
     version: int
 
 
-class Counts(_Part, frozen=True):
+class Counts(Part, frozen=True):
     """How many records were read, have rows, and were left out by reason; how they ended; how many rows."""
 
     read: int
@@ -46,14 +43,14 @@ class Counts(_Part, frozen=True):
     rows: int
 
 
-class EnvironmentRef(_Part, frozen=True):
+class EnvironmentRef(Part, frozen=True):
     """An environment; the version is the N of `Name-vN`."""
 
     id: str
     version: int | None
 
 
-class TaskEntry(_Part, frozen=True):
+class TaskEntry(Part, frozen=True):
     """A task of an environment."""
 
     env_id: str
@@ -61,7 +58,7 @@ class TaskEntry(_Part, frozen=True):
     digest: Sha256
 
 
-class PolicyEntry(_Part, frozen=True):
+class PolicyEntry(Part, frozen=True):
     """A version of a policy, and its place in the order of versions."""
 
     agent: str
@@ -69,14 +66,14 @@ class PolicyEntry(_Part, frozen=True):
     number: int
 
 
-class FileRef(_Part, frozen=True):
+class FileRef(Part, frozen=True):
     """A file beside the manifest."""
 
     sha256: Sha256
     bytes: Annotated[int, Meta(ge=0)]
 
 
-class Manifest(_Part, frozen=True, kw_only=True):
+class Manifest(Part, frozen=True, kw_only=True):
     """What was exported. Lists are sorted, have no entry twice, and tell of the records that have rows.
 
     Attributes:

@@ -15,7 +15,8 @@ from tool_envs.errors import ReplayMismatchError, UsageError
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import refer_to_schema
 from tool_envs.trajectory.chat_tokenizer import ChatTokenizer
-from tool_envs.trajectory.record import Sha256, Trajectory, assistant_messages
+from tool_envs.trajectory.record import Trajectory, assistant_messages
+from tool_envs.trajectory.refs import Sha256
 from tool_envs.trajectory.supervised import tokenize
 from tool_envs.trajectory.tokens import NOT_SAMPLED, TokenSequence, to_tokens
 
