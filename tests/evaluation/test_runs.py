@@ -19,7 +19,8 @@ from tool_envs.errors import InfrastructureError, ReplayMismatchError
 from tool_envs.evaluation import evaluate
 from tool_envs.evaluation.changes import Change, answered_calls, changes_of
 from tool_envs.evaluation.conversation import conversation_of
-from tool_envs.evaluation.runs import Stage, result_of_record, run_of_records, run_of_report
+from tool_envs.evaluation.episodes import result_of_record
+from tool_envs.evaluation.runs import Stage, run_of_records, run_of_report
 from tool_envs.evaluation.slice import freeze
 from tool_envs.reward import Ledger, Outcome
 from tool_envs.simulators import AgendaUser

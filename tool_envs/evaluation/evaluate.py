@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
@@ -14,14 +13,13 @@ from tool_envs.agents import TRIVIAL, Agent, load_agent, play
 from tool_envs.env import ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, UsageError
-from tool_envs.evaluation.failures import Failure, failure_of
+from tool_envs.evaluation.episodes import result_of_episode, result_without_episode
 from tool_envs.evaluation.journal import Journal
 from tool_envs.evaluation.report import FORMAT_VERSION, Report, write_report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.seeds import agent_key, episode_seed
 from tool_envs.evaluation.slice import Slice, freeze
 from tool_envs.messages import Json
-from tool_envs.task import Task
 from tool_envs.trajectory.refs import AgentRef
 
 OnEpisode: TypeAlias = Callable[[ToolEnv, EpisodeResult], None]
@@ -178,47 +176,9 @@ def _play_task(
     try:
         observation, _ = env.reset(seed=own_seed, options={"task_index": index})
     except InfrastructureError as failure:
-        return _not_met(task, index, trial, own_seed, failure)
+        return result_without_episode(task, index, trial, own_seed, type(failure).__name__)
     with suppress(InfrastructureError):  # the outcome says so
         play(env, agent, observation, agent_key(seed, index, trial))
     if inner.outcome is None:
         raise UsageError(f"Agent `{agent.name}` or a wrapper stopped before the end of task {index}.")
-    return result_of(inner, index, trial, own_seed)
-
-
-def result_of(env: ToolEnv, index: int, trial: int, seed: int) -> EpisodeResult:
-    """How the episode that an environment holds went; it is over."""
-    episode, outcome = env.episode, env.outcome
-    if outcome is None:
-        raise UsageError("The episode still runs.")
-    return EpisodeResult(
-        index=index,
-        task_id=episode.task.id,
-        seed=seed,
-        status=outcome.status,
-        reward=outcome.reward,
-        steps=episode.steps,
-        trial=trial,
-        family=episode.task.family,
-        difficulty=episode.task.difficulty,
-        error_codes=dict(Counter(message.code for message in episode.history if message.code)),
-        said=len(episode.said),
-        not_understood=episode.user.not_understood,
-        failure=failure_of(outcome, len(episode.said)),
-    )
-
-
-def _not_met(task: Task, index: int, trial: int, seed: int, failure: InfrastructureError) -> EpisodeResult:
-    """An episode whose user could not be met: it never began."""
-    return EpisodeResult(
-        index=index,
-        task_id=task.id,
-        seed=seed,
-        status="infrastructure",
-        reward=None,
-        steps=0,
-        trial=trial,
-        family=task.family,
-        difficulty=task.difficulty,
-        failure=Failure("infrastructure", type(failure).__name__),
-    )
+    return result_of_episode(inner, index, trial, own_seed)

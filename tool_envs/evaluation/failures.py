@@ -7,8 +7,6 @@ import msgspec
 from tool_envs.reward import Outcome
 from tool_envs.simulators import UserReplyError
 
-_OF_USERS = (UserReplyError.__name__,)
-
 Blame = Literal["agent", "rules", "user", "infrastructure"]
 """The agent's work, a rule of the domain policy that it broke, the simulated user, or what is outside."""
 
@@ -36,7 +34,7 @@ def failure_of(outcome: Outcome, said: int) -> Failure | None:
         said: How many messages the agent said to the user.
     """
     if outcome.status == "infrastructure":
-        return Failure("user" if outcome.ended_by in _OF_USERS else "infrastructure", outcome.ended_by)
+        return failure_outside(outcome.ended_by)
     if outcome.reward is None or outcome.reward == 1.0:
         return None
     if outcome.status == "truncated":
@@ -47,3 +45,15 @@ def failure_of(outcome: Outcome, said: int) -> Failure | None:
         return Failure("user", "the user did not understand the agent")
     missed = [name for name, met in outcome.ledger.components.items() if not met]
     return Failure("agent", f"not met: {', '.join(missed) or 'the terminal reward'}")
+
+
+def failure_outside(error: str) -> Failure:
+    """Why an episode has no grade: of a failure outside of it, or of a user who is played by a model.
+
+    Args:
+        error: The class name of the exception that ended it.
+    """
+    return Failure("user" if error in _OF_USERS else "infrastructure", error)
+
+
+_OF_USERS = (UserReplyError.__name__,)

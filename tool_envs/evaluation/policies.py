@@ -5,18 +5,12 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
-
 from tool_envs.env import unwrap
+from tool_envs.evaluation.episodes import result_of_record, result_without_episode
 from tool_envs.evaluation.evaluate import measure_floors
-from tool_envs.evaluation.failures import Failure
 from tool_envs.evaluation.report import FORMAT_VERSION, Report
-from tool_envs.evaluation.rescore import grade_again, in_order
-from tool_envs.evaluation.results import EpisodeResult
-from tool_envs.evaluation.seeds import episode_seed
 from tool_envs.evaluation.slice import LOCAL, Slice
 from tool_envs.rollout import EndedEpisode, Engine, EpisodePolicy, Plan, Policy, Versions
-from tool_envs.task import TaskSet
 from tool_envs.trajectory import read_trajectories
 from tool_envs.trajectory.record import PolicyVersion
 from tool_envs.trajectory.refs import AgentRef
@@ -63,31 +57,40 @@ def evaluate_policy(
     with closing(frozen.make(path)) as env:
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
+        plan = Plan(indexes, trials, frozen.seed)
         engine = Engine(
             frozen.env.id,
             frozen.env.kwargs | local,
             policy,
             Versions(PolicyVersion(version=version, number=0)),
-            Plan(indexes, trials, frozen.seed),
+            plan,
             out=folder,
             concurrency=concurrency,
             retries=retries,
             deadline=deadline,
         )
-        causes: dict[int, str] = {}
+        errors: dict[tuple[int, int], str] = {}
 
         def note(ended: EndedEpisode, to_play: int) -> None:
             if ended.failure:
-                causes[ended.planned.seed] = ended.failure.error
+                errors[ended.planned.task, ended.planned.sample] = ended.failure.error
             if on_episode:
                 on_episode(ended, to_play)
 
         summary = asyncio.run(engine.run(note))
-        graded = {result.seed: result for result in grade_again(env, read_trajectories(folder), frozen)}
+        # The folder is of one run, under one grader: the records say how each episode was graded.
+        records = {(record.task.id, record.seed): record for record in read_trajectories(folder)}
         results = [
-            _of_trial(graded, tasks, index, trial, frozen.seed, causes)
-            for index in indexes
-            for trial in range(trials)
+            result_of_record(record, (planned.task, tasks[planned.task]), planned.sample)
+            if (record := records.get((tasks[planned.task].id, planned.seed)))
+            else result_without_episode(
+                tasks[planned.task],
+                planned.task,
+                planned.sample,
+                planned.seed,
+                errors[planned.task, planned.sample],
+            )
+            for planned in plan
         ]
         floors = measure_floors(env, frozen, indexes)
     return Report(
@@ -95,35 +98,8 @@ def evaluate_policy(
         slice=frozen,
         agent=AgentRef(name=policy.name, version=version),
         trials=trials,
-        results=tuple(in_order(results, frozen)),
+        results=tuple(results),
         floors=floors,
         marks=marks,
         seconds=summary.seconds,
-    )
-
-
-def _of_trial(
-    graded: dict[int, EpisodeResult],
-    tasks: TaskSet,
-    index: int,
-    trial: int,
-    seed: int,
-    causes: dict[int, str],
-) -> EpisodeResult:
-    """The result of one trial, which has a record, or failed."""
-    own_seed = episode_seed(seed, index, trial)
-    if own_seed in graded:
-        return msgspec.structs.replace(graded[own_seed], trial=trial)
-    task = tasks[index]
-    return EpisodeResult(
-        index=index,
-        task_id=task.id,
-        seed=own_seed,
-        status="infrastructure",
-        reward=None,
-        steps=0,
-        trial=trial,
-        family=task.family,
-        difficulty=task.difficulty,
-        failure=Failure("infrastructure", causes.get(own_seed, "unknown")),
     )

@@ -11,21 +11,17 @@ import msgspec
 from tool_envs.env import Observation, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, ToolEnvsError, UsageError
-from tool_envs.evaluation.changes import answers_after
-from tool_envs.evaluation.failures import failure_of
+from tool_envs.evaluation.episodes import result_of_record
 from tool_envs.evaluation.report import Report, read_report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.scores import Scores, scores_of
-from tool_envs.evaluation.slice import LOCAL
-from tool_envs.messages import RESPOND, Json
+from tool_envs.evaluation.slice import portable, record_differences
+from tool_envs.messages import Json
 from tool_envs.task import Task
 from tool_envs.trajectory.record import (
-    ToolMessage,
     Trajectory,
-    UserMessage,
-    assistant_messages,
 )
-from tool_envs.trajectory.refs import AgentRef, EnvRef
+from tool_envs.trajectory.refs import AgentRef
 from tool_envs.trajectory.store import read_trajectories
 
 
@@ -161,64 +157,14 @@ def run_of_records(records: Sequence[Trajectory], stage: Stage) -> Run:
     )
 
 
-def result_of_record(record: Trajectory, found: tuple[int, Task] | None, trial: int = 0) -> EpisodeResult:
-    """How the episode of a record went.
-
-    Args:
-        record: The record.
-        found: Its task and the index of that; None: not known here.
-        trial: Which trial of its task it is.
-    """
-    index, task = found or (0, None)
-    outcome = record.outcome
-    codes = [message.code for message in record.messages if isinstance(message, ToolMessage) and message.code]
-    said = _said(record)
-    return EpisodeResult(
-        index=index,
-        task_id=record.task.id,
-        seed=record.seed,
-        status=outcome.status,
-        reward=outcome.reward,
-        steps=outcome.steps,
-        trial=trial,
-        family=task.family if task else "",
-        difficulty=task.difficulty if task else 0,
-        error_codes=dict(Counter(codes)),
-        said=said,
-        not_understood=outcome.not_understood,
-        failure=failure_of(outcome, said),
-        cost=sum(record.costs.values()),
-    )
-
-
-def _said(record: Trajectory) -> int:
-    """How many messages the agent said to the user; one whose answer failed is among them."""
-    heard = sum(isinstance(message, UserMessage) for message in record.messages[1:])  # after the opening
-    last, message = max(assistant_messages(record), default=(0, None), key=lambda pair: pair[0])
-    if record.outcome.status != "infrastructure" or message is None:
-        return heard
-    answers = len(answers_after(record.messages, last))
-    pending = [call.name for call in message.tool_calls[answers:]]
-    return heard + (pending[:1] == [RESPOND] or not (message.tool_calls or answers))
-
-
 def _belongs(record: Trajectory, report: Report) -> bool:
     frozen = report.slice
-    same = (
-        (record.agent, report.agent),
-        (_portable(record.env), frozen.env),
-        (record.schema, frozen.schema),
-        (record.simulator, frozen.simulator),
-        (record.grader_digest, frozen.grader_digest),
-        (record.data.base_digest, frozen.data_digest),
+    return (
+        record.agent == report.agent
+        and portable(record.env) == frozen.env
+        and record.grader_digest == frozen.grader_digest
+        and not record_differences(record, frozen)
     )
-    return all(one == other for one, other in same) and record.task in frozen.tasks
-
-
-def _portable(env: EnvRef) -> EnvRef:
-    """How an environment was made, without what only says where files lie."""
-    kwargs = {name: value for name, value in env.kwargs.items() if name not in LOCAL}
-    return msgspec.structs.replace(env, kwargs=kwargs)
 
 
 def _notes(missing: int, strangers: int) -> list[str]:
@@ -234,7 +180,7 @@ def _mixed(records: Sequence[Trajectory]) -> list[str]:
     """In what the records of one store differ although one score is made of them."""
     sides: dict[str, set[str]] = {
         "agents": {f"{record.agent.name} {record.agent.version[:12]}" for record in records},
-        "environments": {msgspec.json.encode(_portable(record.env)).decode() for record in records},
+        "environments": {msgspec.json.encode(portable(record.env)).decode() for record in records},
         "schemas": {f"{record.schema.domain} {record.schema.version}" for record in records},
         "schema digests": {record.schema.sha256[:12] for record in records},
         "interfaces": {record.schema.interface for record in records},

@@ -15,10 +15,12 @@ import msgspec
 from msgspec import Meta
 
 from tool_envs.canonical import digest
-from tool_envs.env import Observation, ToolEnv, unwrap
+from tool_envs.env import Observation, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
+from tool_envs.trajectory.capture import refer_to_env, refer_to_schema
+from tool_envs.trajectory.record import Trajectory
 from tool_envs.trajectory.refs import (
     EnvRef,
     Name,
@@ -147,12 +149,11 @@ def freeze(
         if not tasks or len({task.id for task in tasks}) < len(tasks):
             raise UsageError("A slice has at least one task, and each of them once.")
         user = inner.domain.simulators[inner.user_kind](tasks[0], {})
-        schema = inner.schema
         return Slice(
             format_version=FORMAT_VERSION,
             id=slice_id,
-            env=_portable(inner),
-            schema=SchemaRef(schema.domain, schema.version, schema.sha256, inner.domain.interface),
+            env=portable(refer_to_env(inner)),
+            schema=refer_to_schema(inner),
             policy_digest=digest(inner.domain.policy_text),
             data_digest=inner.domain.base.digest,
             simulator=SimulatorRef(user.name, user.version, user.digest),
@@ -182,17 +183,33 @@ def differences(first: Slice, second: Slice) -> list[Difference]:
     return list(_differences("", _by_task(first), _by_task(second)))
 
 
+def record_differences(record: Trajectory, frozen: Slice) -> list[Difference]:
+    """In what an episode was another thing than those of a slice: environment, tools, user, data, task.
+
+    How it was graded is not looked at, nor arguments of the environment that show in none of these.
+    """
+    digests = {task.id: task.digest for task in frozen.tasks}
+    pairs = {
+        "env/id": (record.env.id, frozen.env.id),
+        "schema": (record.schema, frozen.schema),
+        "simulator": (record.simulator, frozen.simulator),
+        "data_digest": (record.data.base_digest, frozen.data_digest),
+        "task": (record.task.digest, digests.get(record.task.id)),
+    }
+    plain = {name: msgspec.to_builtins(pair) for name, pair in pairs.items()}
+    return [each for name, (one, other) in plain.items() for each in _differences(name, one, other)]
+
+
+def portable(env: EnvRef) -> EnvRef:
+    """How an environment was made, without what only says where files lie."""
+    kwargs = {name: value for name, value in env.kwargs.items() if name not in LOCAL}
+    return msgspec.structs.replace(env, kwargs=kwargs)
+
+
 def describe_differences(found: Sequence[Difference], most: int = 8) -> str:
     """Differences as one line."""
     more = f"; and {len(found) - most} more" if len(found) > most else ""
     return "; ".join(map(str, found[:most])) + more
-
-
-def _portable(env: ToolEnv) -> EnvRef:
-    if env.spec is None:
-        raise UsageError("The environment has no id. Make it with `gymnasium.make`.")
-    kwargs = {name: value for name, value in env.spec.kwargs.items() if name not in LOCAL}
-    return EnvRef(id=env.spec.id, version=env.spec.version, kwargs=json.loads(json.dumps(kwargs)))
 
 
 def _by_task(of: Slice) -> dict[str, Json]:

@@ -117,7 +117,7 @@ def record_episode(
         **describe_setting(inner),
         **msgspec.structs.asdict(_check("setting", setting, PolicySetting)),
         format_version=FORMAT_VERSION,
-        env=_refer_to_env(inner),
+        env=refer_to_env(inner),
         slice_id=slice_id,
         seed=seed,
         options=_name_task(episode),
@@ -209,7 +209,12 @@ def record_message(message: Message, turn: Turn | None = None) -> RecordedMessag
 _UNKNOWN = Turn(policy_version=(PolicyRun(version="", count=None),), trainable=False)
 
 
-def _refer_to_env(env: ToolEnv) -> EnvRef:
+def refer_to_env(env: ToolEnv) -> EnvRef:
+    """How to make an environment again, for the record.
+
+    Raises:
+        UsageError: It was not made by `gymnasium.make`, or its arguments are no JSON values.
+    """
     if env.spec is None:
         raise UsageError("The environment has no id. Make it with `gymnasium.make`, as replay will.")
     kwargs = _as_json("the environment's arguments", env.spec.kwargs)
