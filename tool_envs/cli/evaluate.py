@@ -1,5 +1,6 @@
 """`tool-envs eval`."""
 
+import functools
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -26,7 +27,10 @@ from tool_envs.evaluation import (
 from tool_envs.evaluation.evaluate import OnEpisode
 from tool_envs.evaluation.policies import evaluate_policy
 from tool_envs.evaluation.scores import Group
+from tool_envs.evaluation.slice import Slice
 from tool_envs.evaluation.training import training_marks
+from tool_envs.messages import Json
+from tool_envs.rollout import EpisodePolicy, Policy
 from tool_envs.trajectory import TrajectoryWriter, record_episode
 from tool_envs.trajectory.exports import read_manifest
 
@@ -37,102 +41,159 @@ _SYNC_EVERY = 100
 """Records on their way to disk at once: scripted agents play faster than single ones get there."""
 
 
+SliceId = Annotated[
+    str | None, typer.Option("--slice", help="Frozen slice, such as retail/test@1; all of its tasks.")
+]
+Split = Annotated[str | None, typer.Option(help="Split of the tasks; the same as -k split=SPLIT.")]
+Tasks = Annotated[int | None, typer.Option(min=1, help="Only the first N tasks; default: all.")]
+Trials = Annotated[int, typer.Option(min=1, help="Episodes of each task.")]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Seed of the evaluation, 0 if not given; it chooses no tasks.")
+]
+Out = Annotated[
+    Path | None, typer.Option(help="Write the report here; run again, it goes on where it was stopped.")
+]
+Records = Annotated[
+    Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
+]
+Concurrency = Annotated[int, typer.Option(min=1, help="Episodes of a model at once.")]
+TrainedOn = Annotated[
+    Path | None, typer.Option(help="Manifest of what the agent was trained on, as `export` wrote it.")
+]
+AcrossVersions = Annotated[
+    bool, typer.Option("--across-versions", help="Let it have been trained on other tools.")
+]
+AllowOverlap = Annotated[
+    bool, typer.Option("--allow-overlap", help="Let it have been trained on tasks of the slice.")
+]
+
+
 def evaluate_agent(
     agent: Annotated[
         str,
         typer.Option(help=f"Who acts: {', '.join(AGENTS)}, or openai:MODEL, a model behind a server."),
     ],
     env_id: Annotated[str | None, typer.Argument(help="Id of the environment; or give a slice.")] = None,
-    slice_id: Annotated[
-        str | None, typer.Option("--slice", help="Frozen slice, such as retail/test@1; all of its tasks.")
-    ] = None,
+    slice_id: SliceId = None,
     path: DataPath = None,
     kwarg: Kwargs = None,
-    split: Annotated[str | None, typer.Option(help="Split of the tasks; the same as -k split=SPLIT.")] = None,
-    tasks: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks; default: all.")] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Episodes of each task.")] = 1,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the evaluation, 0 if not given; it chooses no tasks.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the report here; run again, it goes on where it was stopped.")
-    ] = None,
-    records: Annotated[
-        Path | None, typer.Option(help="Append a record of each episode to the store in this folder.")
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Episodes of a model at once.")] = 32,
+    split: Split = None,
+    tasks: Tasks = None,
+    trials: Trials = 1,
+    seed: Seed = None,
+    out: Out = None,
+    records: Records = None,
+    concurrency: Concurrency = 32,
     base_url: BaseUrl = None,
     api_key_env: ApiKeyEnv = None,
     argument: Arguments = None,
     json_calls: JsonCalls = False,
-    trained_on: Annotated[
-        Path | None, typer.Option(help="Manifest of what the agent was trained on, as `export` wrote it.")
-    ] = None,
-    across_versions: Annotated[
-        bool, typer.Option("--across-versions", help="Let it have been trained on other tools.")
-    ] = False,
-    allow_overlap: Annotated[
-        bool, typer.Option("--allow-overlap", help="Let it have been trained on tasks of the slice.")
-    ] = False,
+    trained_on: TrainedOn = None,
+    across_versions: AcrossVersions = False,
+    allow_overlap: AllowOverlap = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:
     """Play an agent over tasks and report how often it succeeds."""
     if (env_id is None) == (slice_id is None):
         raise UsageError("Say what to play: the id of an environment, or `--slice ID`.")
-    if slice_id and (kwarg or split or tasks or seed is not None):
-        raise UsageError("A slice has its own arguments, tasks and seed: no -k, --split, --tasks or --seed.")
-    if trained_on and not slice_id:
-        raise UsageError("`--trained-on` holds an agent to a slice: give `--slice ID`.")
-    if env_id and path:
-        raise UsageError("`--path` is for foreign slices: give an environment `-k path=...`.")
-    marks: tuple[str, ...] = ()
-    frozen = load_slice(slice_id, path=path) if slice_id else None
-    if trained_on and frozen:
-        manifest = read_manifest(trained_on)
-        marks = training_marks(manifest, frozen, across_versions=across_versions, allow_overlap=allow_overlap)
     asked = {"base_url": base_url, "api_key_env": api_key_env, "arguments": read_pairs(argument)}
+    policy, version = load_policy(agent, asked, json_calls=json_calls)
     with progress(f"{agent} on {slice_id or env_id}") as tick:
-        if agent.startswith(MODEL):
-            if frozen is None or records is None:
-                raise UsageError("A model plays a slice, and its run is kept: give --slice ID --records DIR.")
-            policy, version = load_policy(agent, asked, json_calls=json_calls)
-            report = evaluate_policy(
-                frozen,
-                policy,
-                version,
-                records,
-                path=path,
-                trials=trials,
-                concurrency=concurrency,
-                marks=marks,
-                on_episode=lambda _, to_play: tick(to_play),
-            )
-            if out:
-                write_report(report, out)
+        if slice_id is None:
+            _refuse(path, "`--path` is for foreign slices: give an environment `-k path=...`.")
+            _refuse(trained_on, "`--trained-on` holds an agent to a slice: give `--slice ID`.")
+            _refuse(agent.startswith(MODEL), "A model plays a slice: give `--slice ID`.")
+            kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
+            report = _play(env_id or "", kwargs, agent, tasks, trials, seed or 0, records, out, tick)
         else:
-            load_policy(agent, asked, json_calls=json_calls)  # refuses options that are for models
-            with _noting(load_agent(agent), slice_id, records, tick) as note:
-                if frozen:
-                    report = evaluate_slice(
-                        frozen,
-                        load_agent(agent),
-                        path=path,
-                        trials=trials,
-                        on_episode=note,
-                        out=out,
-                        marks=marks,
-                    )
-                else:
-                    report = evaluate(
-                        env_id or "",
-                        read_pairs(kwarg) | ({} if split is None else {"split": split}),
-                        load_agent(agent),
-                        tasks=range(tasks) if tasks else None,
-                        trials=trials,
-                        seed=seed or 0,
-                        on_episode=note,
-                        out=out,
-                    )
+            own = kwarg or split or tasks or seed is not None
+            _refuse(own, "A slice has its own arguments, tasks and seed: no -k, --split, --tasks or --seed.")
+            frozen = load_slice(slice_id, path=path)
+            marks = _marks(frozen, trained_on, across_versions, allow_overlap)
+            if agent.startswith(MODEL):
+                play = functools.partial(_play_by_model, policy, version, concurrency)
+            else:
+                play = functools.partial(_play_slice, agent)
+            report = play(frozen, path, trials, marks, records, out, tick)
+    _show(report, as_json=as_json)
+
+
+def _refuse(given: object, problem: str) -> None:
+    if given:
+        raise UsageError(problem)
+
+
+def _marks(
+    frozen: Slice, trained_on: Path | None, across_versions: bool, allow_overlap: bool
+) -> tuple[str, ...]:
+    if trained_on is None:
+        return ()
+    manifest = read_manifest(trained_on)
+    return training_marks(manifest, frozen, across_versions=across_versions, allow_overlap=allow_overlap)
+
+
+def _play(
+    env_id: str,
+    kwargs: dict[str, Json],
+    agent: str,
+    tasks: int | None,
+    trials: int,
+    seed: int,
+    records: Path | None,
+    out: Path | None,
+    tick: Tick,
+) -> Report:
+    few, chosen = range(tasks) if tasks else None, load_agent(agent)
+    with _noting(chosen, None, records, tick) as note:
+        return evaluate(env_id, kwargs, chosen, tasks=few, trials=trials, seed=seed, on_episode=note, out=out)
+
+
+def _play_slice(
+    agent: str,
+    frozen: Slice,
+    path: str | None,
+    trials: int,
+    marks: tuple[str, ...],
+    records: Path | None,
+    out: Path | None,
+    tick: Tick,
+) -> Report:
+    chosen = load_agent(agent)
+    with _noting(chosen, frozen.id, records, tick) as note:
+        return evaluate_slice(frozen, chosen, path=path, trials=trials, on_episode=note, out=out, marks=marks)
+
+
+def _play_by_model(
+    policy: Policy | EpisodePolicy,
+    version: str,
+    concurrency: int,
+    frozen: Slice,
+    path: str | None,
+    trials: int,
+    marks: tuple[str, ...],
+    records: Path | None,
+    out: Path | None,
+    tick: Tick,
+) -> Report:
+    if records is None:
+        raise UsageError("The run of a model is kept, so that it can go on: give `--records DIR`.")
+    report = evaluate_policy(
+        frozen,
+        policy,
+        version,
+        records,
+        path=path,
+        trials=trials,
+        concurrency=concurrency,
+        marks=marks,
+        on_episode=lambda _, to_play: tick(to_play),
+    )
+    if out:
+        write_report(report, out)
+    return report
+
+
+def _show(report: Report, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(report.to_json(), allow_nan=False))
     else:
