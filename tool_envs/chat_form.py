@@ -1,4 +1,4 @@
-"""Renders a conversation in OpenAI's chat form."""
+"""Renders a conversation: in OpenAI's chat form, and as lines for people."""
 
 import json
 from collections.abc import Iterable
@@ -18,6 +18,13 @@ def to_chat(history: Iterable[Message]) -> list[dict[str, Any]]:
     What could not be read is shown as it was written.
     """
     return [_RENDER[message.role](message) for message in history]
+
+
+def as_line(message: Message) -> str:
+    """A message as a person reads it, calls as `name(arguments)`."""
+    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
+    text = " ".join(filter(None, [message.content, *calls]))
+    return f"{message.name or 'agent'}: {text}"
 
 
 def _render_agent(message: Message) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import msgspec
 
 from tool_envs.actions import parse_action
 from tool_envs.carry_out import carry_out
-from tool_envs.chat_form import to_chat
+from tool_envs.chat_form import as_line, to_chat
 from tool_envs.database import Database
 from tool_envs.domain import Domain
 from tool_envs.episode import Episode, EpisodeSnapshot
@@ -428,13 +428,6 @@ def _at_once(work: Coroutine[Any, Any, _T]) -> _T:
 def observe(message: Message) -> Observation:
     """What the agent sees of a message."""
     return {"role": message.role, "name": message.name, "content": message.content}
-
-
-def as_line(message: Message) -> str:
-    """A message as a person reads it, calls as `name(arguments)`."""
-    calls = [f"{call.name}({call.arguments})" for call in message.tool_calls]
-    text = " ".join(filter(None, [message.content, *calls]))
-    return f"{message.name or 'agent'}: {text}"
 
 
 def _require_known(kind: str, value: object, known: tuple[object, ...]) -> None:

@@ -11,7 +11,12 @@ from tool_envs.array_view import SKIPPED, skip
 from tool_envs.arrays.layout import make_layout
 from tool_envs.booking.oracle import BookingClerk
 from tool_envs.booking.scene.masks import is_told
-from tool_envs.booking.scene.sight import BAGGAGE, OWN, QUESTIONS, WHO
+from tool_envs.booking.scene.sight import (
+    BAGGAGE,
+    OWN,
+    QUESTIONS,
+    WHO,
+)
 from tool_envs.booking.scene.ways import trip_at_hand
 from tool_envs.booking.wishes import FAMILIES
 from tool_envs.messages import RESPOND

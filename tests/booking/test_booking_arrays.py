@@ -27,6 +27,9 @@ from tool_envs.booking.rows import (
     MEMBERSHIPS,
     STATUSES,
 )
+from tool_envs.booking.scene.blank import (
+    open_draft,
+)
 from tool_envs.booking.scene.choices import mask_choices, mask_verbs
 from tool_envs.booking.scene.sight import (
     MAX_FLIGHTS,
@@ -37,7 +40,6 @@ from tool_envs.booking.scene.sight import (
     MAX_TRIPS,
     OWN,
     PLACES,
-    open_draft,
 )
 from tool_envs.booking.scene.tables import (
     FIELDS,

@@ -11,6 +11,10 @@ from tool_envs.array_view import SKIPPED, completions, reachable, skip
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.rows import CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_METHODS
 from tool_envs.booking.rules import RULES
+from tool_envs.booking.scene.blank import (
+    nothing_shown,
+    open_draft,
+)
 from tool_envs.booking.scene.payments import least_held, party_sizes, payment
 from tool_envs.booking.scene.reasons import due, happened
 from tool_envs.booking.scene.sight import (
@@ -27,8 +31,6 @@ from tool_envs.booking.scene.sight import (
     OPEN,
     UNKNOWN,
     WRITE_TOOLS,
-    nothing_shown,
-    open_draft,
 )
 from tool_envs.booking.scene.ways import is_booking, way
 from tool_envs.database import Database

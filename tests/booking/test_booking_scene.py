@@ -13,6 +13,10 @@ from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.ids import Ids
 from tool_envs.booking.oracle import BookingClerk
 from tool_envs.booking.rows import CABINS, METHOD_KINDS
+from tool_envs.booking.scene.blank import (
+    nothing_said,
+    nothing_wanted,
+)
 from tool_envs.booking.scene.payments import is_method_meant
 from tool_envs.booking.scene.reasons import REASONS, may_be_refused, reason_against, was_looked_up
 from tool_envs.booking.scene.rows import flight_code, name_code
@@ -27,8 +31,6 @@ from tool_envs.booking.scene.sight import (
     SLOTS,
     UNKNOWN,
     WISHES,
-    nothing_said,
-    nothing_wanted,
 )
 from tool_envs.booking.scene.ways import is_wanted, seen_at_hand, side_of, trip_at_hand
 from tool_envs.booking.scene.words import Reader, trip_code

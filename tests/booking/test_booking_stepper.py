@@ -11,8 +11,13 @@ from tool_envs.array_view import SKIPPED, skip
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.rows import AVAILABLE
+from tool_envs.booking.scene.blank import (
+    open_draft,
+)
 from tool_envs.booking.scene.choices import choose
-from tool_envs.booking.scene.sight import NONE, open_draft
+from tool_envs.booking.scene.sight import (
+    NONE,
+)
 from tool_envs.booking.scene.tables import SHAPES
 from tool_envs.booking.stepper import moves, turns
 from tool_envs.booking.stepper.lookups import move_seats

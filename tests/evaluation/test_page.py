@@ -12,6 +12,7 @@ import pytest
 from evaluations import SMALL, SMOKE, reports
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import json_values
 from watched import HOSTILE, saboteur, talker, watch
 
 from tool_envs.agents import load_agent
@@ -21,15 +22,6 @@ from tool_envs.evaluation.page import as_data, page_of
 from tool_envs.evaluation.runs import Stage, run_of_records, run_of_report
 from tool_envs.evaluation.view import view_of
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**70), 2**70)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
-    max_leaves=8,
-)
 ANYTHING = st.text(st.characters(codec=None)) | st.sampled_from(HOSTILE)
 
 _MARKUP = r"(inner|outer)HTML|insertAdjacent|document\.write|eval\(|Function\("
@@ -134,7 +126,7 @@ class Elements(HTMLParser):
 TAGS = Elements(page_of({"title": ""}, [])).tags
 
 
-@given(JSON)
+@given(json_values)
 def test_data_come_back_from_their_text(value):
     text = as_data(value)
     assert text.isascii()

@@ -9,8 +9,10 @@ from evaluations import SMALL, played, reports
 from hypothesis import given
 
 from tool_envs.agents import load_agent
+from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, UsageError
 from tool_envs.evaluation import evaluate_slice, read_report, write_report
+from tool_envs.evaluation.episodes import result_without_episode
 from tool_envs.evaluation.failures import Failure, failure_of
 from tool_envs.evaluation.journal import Journal
 from tool_envs.evaluation.scores import trials_by_task
@@ -193,6 +195,15 @@ def outcome(status="completed", reward=0.0, ended_by="user", **fields):
 )
 def test_failures_have_a_cause_and_somebody_to_blame(how, said, expected):
     assert failure_of(how, said) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "blame"), [("UserReplyError", "user"), ("ChatStatusError", "infrastructure")]
+)
+def test_who_is_to_blame_for_an_episode_that_never_was(error, blame):
+    task = make_env(SMALL.env.id, SMALL.env.kwargs).unwrapped.domain.tasks[0]
+    found = result_without_episode(task, 0, 1, 7, error)
+    assert (found.failure, found.reward, found.trial) == (Failure(blame, error), None, 1)
 
 
 def test_planted_saboteurs_are_blamed_on_the_rules():

@@ -8,7 +8,7 @@ import pytest
 import toy_domain
 from evaluations import SMALL
 from hypothesis import given
-from hypothesis import strategies as st
+from strategies import json_values
 from watched import HOSTILE, talker, watch
 
 from tool_envs.agents import Agent, load_agent
@@ -25,16 +25,6 @@ from tool_envs.evaluation.slice import freeze
 from tool_envs.reward import Ledger, Outcome
 from tool_envs.simulators import AgendaUser
 from tool_envs.trajectory import record_episode
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**70), 2**70)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
-    max_leaves=8,
-)
 
 DOMAINS = {
     "retail": ("tool_envs/Retail-v0", {"split": "test"}),
@@ -203,7 +193,7 @@ def test_writes_are_seen(played):
     assert any(changes_of(domain, record) for _, record, domain, _ in played)
 
 
-@given(JSON, JSON)
+@given(json_values, json_values)
 def test_differences_are_the_places_that_differ(before, after):
     found = Change("t", "k", before, after).differences
     if None in (before, after):

@@ -3,6 +3,8 @@
 import functools
 import json
 import socket
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -307,3 +309,25 @@ def test_a_template_that_fails_refuses_the_conversation(template):
 
     with pytest.raises(MaskProofError, match="the template refuses the conversation"):
         tokenize(record_of([observation("user", "Hi")]), adapter)
+
+
+# --- The example that trains one
+
+
+def test_the_example_trains_a_tokenizer_whose_masks_are_proven(tmp_path):
+    with TrajectoryWriter(tmp_path / "store") as writer:
+        for record in oracle_records():
+            writer.append(record)
+    example = Path(__file__).parents[2] / "examples" / "train_tokenizer.py"
+    done = subprocess.run(
+        [sys.executable, example, tmp_path / "store", tmp_path / "tokenizer"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+    store, folder = str(tmp_path / "store"), str(tmp_path / "tokenizer")
+    proven = CliRunner().invoke(app, ["validate", store, "--tokenizer", folder])
+    assert proven.exit_code == 0, proven.output
+    out = str(tmp_path / "rows")
+    words = ["export", store, "--format", "trl-tokens", "--tokenizer", folder, "--out", out]
+    exported = CliRunner().invoke(app, words)
+    assert exported.exit_code == 0, exported.output

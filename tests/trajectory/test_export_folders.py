@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -353,3 +354,12 @@ def test_a_killed_export_leaves_nothing_that_looks_whole(at, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["store", "x"]
     assert sorted(os.listdir(tmp_path / "x")) == [INDEX, MANIFEST, "records.parquet"]
     assert read_manifest(tmp_path / "x").counts.rows == 4
+
+
+def test_make_exports_to_every_format():
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
+    (named,) = re.findall(r"^FORMATS \?= (.*)$", makefile, re.MULTILINE)
+    (of_tokens,) = re.findall(r"^\t+([a-z|-]+)\) with=\"--tokenizer", makefile, re.MULTILINE)
+
+    assert sorted(named.split()) == sorted(FORMATS)
+    assert sorted(of_tokens.split("|")) == sorted(name for name, form in FORMATS.items() if form.of_tokens)

@@ -13,7 +13,8 @@ from tool_envs.arrays.describe import describe_action, describe_partial, describ
 from tool_envs.arrays.forms import FORMS, NOTHING, Form, Partial
 from tool_envs.arrays.layout import make_layout
 from tool_envs.arrays.observations import KINDS, Observation
-from tool_envs.env import as_line, unwrap
+from tool_envs.chat_form import as_line
+from tool_envs.env import unwrap
 from tool_envs.episode import EpisodeSnapshot
 from tool_envs.errors import EpisodeEndedError, UnknownNameError, UsageError
 from tool_envs.messages import Json

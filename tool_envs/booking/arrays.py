@@ -10,12 +10,21 @@ from tool_envs.booking.data import BookingBase
 from tool_envs.booking.dates import DATES
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.ids import Ids, flight_number
+from tool_envs.booking.scene.blank import (
+    open_draft,
+)
 from tool_envs.booking.scene.choices import ROLES, choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.booking.scene.masks import ASK, CALL, OTHERS, PROPOSE, READ_PROFILE
 from tool_envs.booking.scene.memory import Memory
 from tool_envs.booking.scene.payments import booking_price, new_nonfree_bags, payment
 from tool_envs.booking.scene.reasons import happened, nonfree_bags
-from tool_envs.booking.scene.sight import BOOK, NONE, SLOTS, WRITE_TOOLS, Draft, open_draft
+from tool_envs.booking.scene.sight import (
+    BOOK,
+    NONE,
+    SLOTS,
+    WRITE_TOOLS,
+    Draft,
+)
 from tool_envs.booking.scene.speech import Speaker
 from tool_envs.booking.scene.tables import (
     FIELDS,

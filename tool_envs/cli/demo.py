@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tool_envs.agents import TRIVIAL, load_agent
+from tool_envs.chat_form import as_line
 from tool_envs.cli.screen import Tick, console, progress, show_rate
-from tool_envs.env import ToolEnv, as_line
+from tool_envs.env import ToolEnv
 from tool_envs.evaluation import EpisodeResult, Report, evaluate
 from tool_envs.messages import Json, Message
 from tool_envs.trajectory import (

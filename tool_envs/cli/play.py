@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from tool_envs.agents import Agent, human, play
+from tool_envs.chat_form import as_line
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
 from tool_envs.cli.screen import show_counts
-from tool_envs.env import ToolEnv, as_line, unwrap
+from tool_envs.env import ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.trajectory import TrajectoryWriter, Turn, record_episode
 

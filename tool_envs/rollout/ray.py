@@ -197,7 +197,7 @@ def _seal(failed: FailedAttempt) -> FailedAttempt:
         return failed
     try:
         pickle.loads(pickle.dumps(mistake))  # noqa: S301 - our own
-    except Exception:
+    except Exception:  # whatever a foreign exception raises here, it is told by its type and text instead
         mistake = RuntimeError(f"{type(mistake).__name__}: {mistake}").with_traceback(mistake.__traceback__)
     mistake.add_note("".join(traceback.format_tb(mistake.__traceback__)))
     return FailedAttempt(failed.failure, mistake)

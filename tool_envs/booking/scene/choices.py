@@ -14,14 +14,16 @@ from tool_envs.booking.scene.masks import (
     fits,
     may_search,
 )
+from tool_envs.booking.scene.search_codes import (
+    code_day,
+    code_destination,
+    code_origin,
+)
 from tool_envs.booking.scene.sight import (
     NONE,
     OPEN,
     Draft,
     Sight,
-    code_day,
-    code_destination,
-    code_origin,
 )
 from tool_envs.booking.scene.ways import search_numbers
 from tool_envs.row_lists import clear

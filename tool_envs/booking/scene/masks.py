@@ -15,6 +15,12 @@ from typing import Final
 
 from tool_envs.booking.rows import MAX_SEGMENTS
 from tool_envs.booking.scene.reasons import may_be_refused, upgrade_cost
+from tool_envs.booking.scene.search_codes import (
+    code_day,
+    code_destination,
+    code_origin,
+    code_stops,
+)
 from tool_envs.booking.scene.sight import (
     ASKS_BAGS,
     ASKS_CERTIFICATES,
@@ -49,10 +55,6 @@ from tool_envs.booking.scene.sight import (
     Draft,
     Scene,
     Sight,
-    code_day,
-    code_destination,
-    code_origin,
-    code_stops,
     may_be,
 )
 from tool_envs.booking.scene.ways import is_booking, open_search, search_numbers

@@ -10,6 +10,9 @@ from tool_envs.booking.dates import find_date
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.ids import Ids
 from tool_envs.booking.rows import Reservation
+from tool_envs.booking.scene.blank import (
+    nothing_shown,
+)
 from tool_envs.booking.scene.proposals import read_proposal
 from tool_envs.booking.scene.rows import (
     NO_PROFILE,
@@ -19,6 +22,9 @@ from tool_envs.booking.scene.rows import (
     read_profile,
     read_trip,
     read_ways,
+)
+from tool_envs.booking.scene.search_codes import (
+    search_code,
 )
 from tool_envs.booking.scene.seen import (
     hear,
@@ -41,8 +47,6 @@ from tool_envs.booking.scene.sight import (
     OWN,
     THERE,
     WRITE_TOOLS,
-    nothing_shown,
-    search_code,
 )
 from tool_envs.booking.scene.ways import is_searched
 from tool_envs.booking.scene.words import Reader, trip_code

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from tool_envs.booking.airports import AIRPORT_CODES
 from tool_envs.booking.rows import CABINS
+from tool_envs.booking.scene.blank import (
+    open_draft,
+)
 from tool_envs.booking.scene.reasons import due, happened
 from tool_envs.booking.scene.rows import Profile, flight_code
 from tool_envs.booking.scene.sight import (
@@ -22,7 +25,6 @@ from tool_envs.booking.scene.sight import (
     WRITE_TOOLS,
     Draft,
     Sight,
-    open_draft,
 )
 from tool_envs.booking.scene.ways import way
 from tool_envs.booking.scene.words import days_said

@@ -23,15 +23,17 @@ from tool_envs.booking.rows import (
     Passenger,
     Reservation,
 )
+from tool_envs.booking.scene.blank import (
+    blank_customer,
+    blank_trip,
+    no_offer,
+)
 from tool_envs.booking.scene.sight import (
     MAX_LEGS,
     MAX_PEOPLE,
     MAX_TRIPS,
     UNKNOWN,
     Offer,
-    blank_customer,
-    blank_trip,
-    no_offer,
 )
 from tool_envs.generated import padded
 from tool_envs.messages import Json

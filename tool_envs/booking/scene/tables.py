@@ -20,6 +20,11 @@ from tool_envs.booking.rows import (
 )
 from tool_envs.booking.scene.payments import is_method_meant, is_method_named
 from tool_envs.booking.scene.reasons import due, is_cancellable, is_new
+from tool_envs.booking.scene.search_codes import (
+    code_day,
+    code_destination,
+    code_origin,
+)
 from tool_envs.booking.scene.sight import (
     BACK,
     BEST,
@@ -40,9 +45,6 @@ from tool_envs.booking.scene.sight import (
     WISHES,
     WRITE_TOOLS,
     Sight,
-    code_day,
-    code_destination,
-    code_origin,
 )
 from tool_envs.booking.scene.ways import (
     cabin_at_hand,

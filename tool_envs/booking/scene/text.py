@@ -8,7 +8,14 @@ from tool_envs.booking.ids import flight_number
 from tool_envs.booking.rows import CABINS, CREDIT_CARD, DAY, STATUSES
 from tool_envs.booking.scene.memory import Memory
 from tool_envs.booking.scene.payments import is_method_named
-from tool_envs.booking.scene.sight import OWN, QUESTIONS, UNKNOWN, WISHES, WRITE_TOOLS, Offer
+from tool_envs.booking.scene.sight import (
+    OWN,
+    QUESTIONS,
+    UNKNOWN,
+    WISHES,
+    WRITE_TOOLS,
+    Offer,
+)
 from tool_envs.booking.scene.ways import fare, is_wanted, room, trip_at_hand
 
 

@@ -15,6 +15,9 @@ from tool_envs.booking.rows import (
     MAX_SEGMENTS,
     Reservation,
 )
+from tool_envs.booking.scene.search_codes import (
+    search_code,
+)
 from tool_envs.booking.scene.sight import (
     ANY,
     ARRIVES_FIRST,
@@ -36,7 +39,6 @@ from tool_envs.booking.scene.sight import (
     Scene,
     Sight,
     Wanted,
-    search_code,
 )
 from tool_envs.rows import kernel
 

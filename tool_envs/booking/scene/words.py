@@ -15,6 +15,10 @@ from tool_envs.booking.airports import AIRPORT_CODES
 from tool_envs.booking.dates import DATES
 from tool_envs.booking.ids import Ids
 from tool_envs.booking.rows import CABINS, CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_RESERVATIONS, METHOD_KINDS
+from tool_envs.booking.scene.blank import (
+    nothing_said,
+    nothing_wanted,
+)
 from tool_envs.booking.scene.rows import flight_code, name_code
 from tool_envs.booking.scene.sight import (
     ANY,
@@ -33,8 +37,6 @@ from tool_envs.booking.scene.sight import (
     WISHES,
     Said,
     Wanted,
-    nothing_said,
-    nothing_wanted,
 )
 from tool_envs.booking.wishes.refunds import REASONS
 from tool_envs.messages import Message

@@ -8,7 +8,15 @@ from typing import Final
 
 from tool_envs.booking.rows import MAX_SEGMENTS
 from tool_envs.booking.scene.seen import forget_wanted
-from tool_envs.booking.scene.sight import DEMANDS, MAX_PAID, MAX_PEOPLE, MOVES, SLOTS, Said, Wanted
+from tool_envs.booking.scene.sight import (
+    DEMANDS,
+    MAX_PAID,
+    MAX_PEOPLE,
+    MOVES,
+    SLOTS,
+    Said,
+    Wanted,
+)
 from tool_envs.booking.stepper.hearing import first_of, narrowed_parts
 from tool_envs.booking.stepper.rows import (
     ALL_SLOTS,

@@ -20,7 +20,17 @@ from tool_envs.booking.rows import (
     Passenger,
     Reservation,
 )
+from tool_envs.booking.scene.blank import (
+    blank_trip,
+    nothing_said,
+    nothing_shown,
+    nothing_wanted,
+    open_draft,
+)
 from tool_envs.booking.scene.rows import name_code
+from tool_envs.booking.scene.search_codes import (
+    search_code,
+)
 from tool_envs.booking.scene.seen import hear
 from tool_envs.booking.scene.sight import (
     DEMANDS,
@@ -33,12 +43,6 @@ from tool_envs.booking.scene.sight import (
     WISHES,
     WRITE_TOOLS,
     Wanted,
-    blank_trip,
-    nothing_said,
-    nothing_shown,
-    nothing_wanted,
-    open_draft,
-    search_code,
 )
 from tool_envs.booking.scene.words import Reader, Words, trip_code
 from tool_envs.booking.stepper.answering import bring_up, mute

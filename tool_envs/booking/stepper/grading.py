@@ -8,7 +8,12 @@ has a reservation of its own, and no two move the same seats or balances.
 """
 
 from tool_envs.booking.rows import Reservation
-from tool_envs.booking.scene.sight import BOOK, CERTIFICATE_SENT, FLIGHTS, MAX_PAID
+from tool_envs.booking.scene.sight import (
+    BOOK,
+    CERTIFICATE_SENT,
+    FLIGHTS,
+    MAX_PAID,
+)
 from tool_envs.booking.stepper.consent import is_same
 from tool_envs.booking.stepper.rows import (
     AMOUNT,

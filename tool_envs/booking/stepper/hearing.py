@@ -8,7 +8,11 @@ wanted leaf by leaf: of flights their numbers and their dates, of people first n
 from typing import Final
 
 from tool_envs.booking.rows import MAX_PASSENGERS, MAX_SEGMENTS
-from tool_envs.booking.scene.sight import BOOK, CERTIFICATE_SENT, MAX_PAID
+from tool_envs.booking.scene.sight import (
+    BOOK,
+    CERTIFICATE_SENT,
+    MAX_PAID,
+)
 from tool_envs.booking.stepper.rows import (
     IN_AMOUNT,
     IN_BAGS,

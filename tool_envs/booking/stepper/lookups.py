@@ -14,6 +14,9 @@ from tool_envs.booking.rows import (
     Customer,
     Reservation,
 )
+from tool_envs.booking.scene.search_codes import (
+    search_code,
+)
 from tool_envs.booking.scene.seen import keep_offers, make_room, see_profile, see_search, see_trip
 from tool_envs.booking.scene.sight import (
     BACK,
@@ -28,7 +31,6 @@ from tool_envs.booking.scene.sight import (
     THERE,
     UNKNOWN,
     Offer,
-    search_code,
 )
 from tool_envs.booking.scene.ways import is_searched
 from tool_envs.booking.stepper.rows import MAX_EVIDENCE, Errand, Lane

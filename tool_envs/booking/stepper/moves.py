@@ -6,7 +6,12 @@ from tool_envs import array_steps
 from tool_envs.array_rows import Lanes, Moves
 from tool_envs.booking.scene.choices import choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.booking.scene.masks import fits
-from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, OPEN, OWN
+from tool_envs.booking.scene.sight import (
+    MAX_PAID,
+    MAX_PEOPLE,
+    OPEN,
+    OWN,
+)
 from tool_envs.booking.scene.tables import (
     fill_airports,
     fill_conversation,

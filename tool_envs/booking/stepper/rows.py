@@ -14,7 +14,16 @@ from tool_envs.booking.rows import (
     Customer,
     Reservation,
 )
-from tool_envs.booking.scene.sight import MAX_PAID, MAX_PEOPLE, MAX_TRIPS, SLOTS, Draft, Said, Sight, Wanted
+from tool_envs.booking.scene.sight import (
+    MAX_PAID,
+    MAX_PEOPLE,
+    MAX_TRIPS,
+    SLOTS,
+    Draft,
+    Said,
+    Sight,
+    Wanted,
+)
 from tool_envs.rows import Row, Small, Tiny
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step

@@ -13,7 +13,11 @@ import msgspec
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.rows import STATUSES
 from tool_envs.booking.scene.reasons import REASONS
-from tool_envs.booking.scene.sight import SLOTS, WISHES, WRITE_TOOLS
+from tool_envs.booking.scene.sight import (
+    SLOTS,
+    WISHES,
+    WRITE_TOOLS,
+)
 from tool_envs.booking.scene.speech import VOICE
 from tool_envs.booking.stepper.rows import FACTS
 from tool_envs.messages import Json

@@ -7,7 +7,10 @@ from tool_envs.booking.connections import connections
 from tool_envs.booking.data import BookingBase
 from tool_envs.booking.dates import DAYS
 from tool_envs.booking.rows import Flights
-from tool_envs.booking.scene.sight import CABIN_COUNT, PLACES
+from tool_envs.booking.scene.sight import (
+    CABIN_COUNT,
+    PLACES,
+)
 from tool_envs.booking.stepper.sentences import Book, book
 
 
