@@ -10,6 +10,7 @@ import msgspec
 from tool_envs.errors import DataFileError, UsageError
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.messages import Json
+from tool_envs.trajectory.segments import mend_tail
 
 
 class Journal:
@@ -30,17 +31,23 @@ class Journal:
         self.path = Path(f"{report}.part")
         self._what = json.loads(json.dumps(what))
         try:
-            lines = self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []
-            self.finished = self._read(lines)
-            self.path.write_bytes(b"".join(line + b"\n" for line in lines) or self._head())
-            self._file = self.path.open("ab")
+            self._file = self.path.open("a+b")
         except OSError as problem:
             raise DataFileError(self.path, f"cannot be used: {problem.strerror}") from None
+        try:
+            mend_tail(self._file)
+            self._file.seek(0)
+            lines = self._file.read().splitlines()
+            self.finished = self._read(lines)
+        except BaseException:
+            self._file.close()
+            raise
+        if not lines:
+            self._write(self._what)
 
     def append(self, result: EpisodeResult) -> None:
         """Note one more finished episode; it is handed to the system before this returns."""
-        self._file.write(msgspec.json.encode(result) + b"\n")
-        self._file.flush()
+        self._write(result)
 
     def remove(self) -> None:
         """The report is written: forget the journal."""
@@ -55,8 +62,9 @@ class Journal:
     ) -> None:
         self._file.close()
 
-    def _head(self) -> bytes:
-        return msgspec.json.encode(self._what) + b"\n"
+    def _write(self, value: EpisodeResult | dict[str, Json]) -> None:
+        self._file.write(msgspec.json.encode(value) + b"\n")
+        self._file.flush()
 
     def _read(self, lines: list[bytes]) -> dict[tuple[int, int], EpisodeResult]:
         """(Index of the task, trial) -> its result."""
