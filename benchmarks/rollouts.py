@@ -9,7 +9,8 @@ until it is answered, and does nothing with the answers.
 
 `cpu_ratio` is the CPU time of a request in rollouts (environment, user, records and store included) over that
 of the bare client. `throughput_ratio` is requests a second of rollouts over those of the bare client; it says
-something where neither is out of CPU, that is, with long latencies.
+something where neither is out of CPU, that is, with long latencies, and with several times more episodes than
+run at once: else both wait for their last, slowest conversation, whose length is chance.
 """
 
 import argparse
