@@ -9,7 +9,15 @@ from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
-from tool_envs.simulators.llm import LLMUser, RecordedModel, UserReplyError
+from tool_envs.simulators.llm import LLMUser, reply_contents
+from tool_envs.simulators.model_user import (
+    ModelUser,
+    RecordedModel,
+    UnusableReply,
+    UserReplyError,
+    recorded_replies,
+    without_thought,
+)
 from tool_envs.simulators.phrasing import Phrases, Pool
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.replay import ReplayUser
@@ -25,6 +33,7 @@ __all__ = [
     "IdPattern",
     "LLMUser",
     "Language",
+    "ModelUser",
     "Phrases",
     "Pool",
     "RecordedModel",
@@ -32,6 +41,7 @@ __all__ = [
     "ReplayUser",
     "Trait",
     "Turn",
+    "UnusableReply",
     "UserGoal",
     "UserReplyError",
     "UserSimulator",
@@ -39,5 +49,8 @@ __all__ = [
     "Verb",
     "Wish",
     "groups",
+    "recorded_replies",
+    "reply_contents",
     "understand",
+    "without_thought",
 ]

@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import pytest
 from tau_calls import AirlineCallMaker, CallMaker, answer
 
+from tool_envs.chat import ChatReply
 from tool_envs.database import Database
 from tool_envs.messages import ToolCall
 from tool_envs.tau_bench.airline import AIRLINE_TOOLS
@@ -21,7 +23,9 @@ from tool_envs.tau_bench.checkout import find_package
 from tool_envs.tau_bench.data import AirlineData, RetailData, TauData, state_hash
 from tool_envs.tau_bench.files import load
 from tool_envs.tau_bench.grading import Grader
+from tool_envs.tau_bench.official_user import OfficialUser
 from tool_envs.tau_bench.retail import RETAIL_TOOLS
+from tool_envs.tau_bench.user_prompt import read_user_prompt
 
 SEEDS = int(os.environ.get("TAU_BENCH_SEEDS", "60"))
 NO_MORE_CERTIFICATES = "Error: no more certificates can be sent to this user"  # upstream: None, and a crash
@@ -223,3 +227,40 @@ def test_rewards_are_upstreams(checkout, domain, upstream, split):
 
         assert end.done
         assert grader.grade(task, database, said).terminal == end.reward, task.id
+
+
+def test_our_user_asks_what_theirs_asks(checkout, monkeypatch):
+    """Through the same conversation both send a model the same messages, but for members that are null."""
+    asked = []
+    litellm = types.ModuleType("litellm")
+
+    def complete(model, custom_llm_provider, messages):  # noqa: ARG001 - their interface
+        asked.append([{name: each[name] for name in ("role", "content")} for each in messages])
+        message = types.SimpleNamespace(content=f"reply {len(asked)}")
+        message.model_dump = lambda: {"role": "assistant", "content": message.content, "tool_calls": None}
+        return types.SimpleNamespace(
+            choices=[types.SimpleNamespace(message=message)], _hidden_params={"response_cost": 0.0}
+        )
+
+    litellm.completion = complete
+    monkeypatch.setitem(sys.modules, "litellm", litellm)
+    spec = importlib.util.spec_from_file_location("theirs", find_package(checkout) / "envs" / "user.py")
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    theirs = module.load_user("llm", "m", "p")
+    del asked[:]  # their constructor asks once for nothing
+    said = [theirs.reset("Buy a lamp."), theirs.step("What is it?"), theirs.step("It is yours.")]
+    theirs_asked = asked[:]
+
+    class Model:
+        model = "m"
+
+        async def complete(self, messages, **_):
+            asked.append(json.loads(json.dumps(messages)))
+            return ChatReply(message={"content": said[len(asked) - 1]})
+
+    del asked[:]
+    ours = OfficialUser(read_user_prompt(str(checkout)), Model())
+    turns = [ours.reset({"instruction": "Buy a lamp."}, 0)]
+    turns += [ours.respond("What is it?"), ours.respond("It is yours.")]
+    assert [turn.text for turn in turns] == said
+    assert asked == theirs_asked

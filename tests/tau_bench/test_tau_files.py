@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 from tau_calls import answer
+from tau_checkout import CANCEL, TASK_MODULE, THINK, THINK_MODULE, make_checkout
 
 from tool_envs.database import Database
 from tool_envs.errors import DataFileError, UnknownNameError
@@ -244,64 +245,9 @@ def test_an_airline_checkout_is_read(tmp_path):
     assert files.data is load(None, "airline", "test").data
 
 
-TOOL_INIT = '''"""Tools."""
-from .think import Think
-from tau_bench.envs.retail.tools.cancel_pending_order import CancelPendingOrder as Cancel
-
-ALL_TOOLS = [
-    Think,
-    Cancel,
-]
-'''
-THINK = {
-    "type": "function",
-    "function": {"name": "think", "description": "Think.", "parameters": {"type": "object"}},
-}
-CANCEL = {
-    "type": "function",
-    "function": {"name": "cancel_pending_order", "parameters": {"minimum": -1, "x": None}},
-}
-THINK_MODULE = '''
-raise SystemExit("this module must never run")
-class Think(Tool):
-    @staticmethod
-    def invoke(data, thought): return ""
-    @staticmethod
-    def get_info():
-        """What it is."""
-        return {"type": "function", "function": {
-            "name": "think", "description": "Thi" "nk" + ".", "parameters": {"type": "object"}}}
-'''
-TASK_MODULE = '''"""Tasks."""
-from tau_bench.types import Task, Action
-
-TASKS_TEST = [
-    Task(
-        annotator=str(0),
-        user_id="nadia_okafor_4127",
-        instruction="You want "
-        "nothing.",
-        actions=[
-            Action(name="think", kwargs={"thought": "hm", "level": [-1, 2.5, True, None]}),
-        ],
-        outputs=["a"],
-    ),
-]
-'''
-
-
 @pytest.fixture
 def checkout(tmp_path):
-    retail = tmp_path / "checkout" / "tau_bench" / "envs" / "retail"
-    shutil.copytree(SAMPLE / "databases" / "retail", retail / "data")
-    (retail / "tools").mkdir()
-    (retail / "wiki.md").write_bytes(b"# Rules\r\nBe kind.\r\n")
-    (retail / "tasks_test.py").write_text(TASK_MODULE)
-    (retail / "tools" / "__init__.py").write_text(TOOL_INIT)
-    (retail / "tools" / "think.py").write_text(THINK_MODULE)
-    cancel = f"class CancelPendingOrder:\n    def get_info():\n        return {CANCEL!r}\n"
-    (retail / "tools" / "cancel_pending_order.py").write_text(cancel)
-    return tmp_path / "checkout"
+    return make_checkout(tmp_path / "checkout")
 
 
 @pytest.mark.parametrize("part", ["", "tau_bench"])

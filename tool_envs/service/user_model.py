@@ -1,15 +1,16 @@
 """The language model that plays the user `llm`: its settings, as arguments of an environment."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from tool_envs.canonical import canonical_json
-from tool_envs.chat import ChatClient, Prices
+from tool_envs.chat import ChatClient, ChatModel, ChatReply, Prices
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.simulators import LLMUser, Phrases, RecordedModel
+from tool_envs.simulators import LLMUser, ModelUser, Phrases, RecordedModel, reply_contents
 from tool_envs.task import Task
 
 
@@ -94,24 +95,60 @@ def user_model_text(
         raise UsageError(f"The settings of the user's model: {problem}.") from None
 
 
-def llm_user(text: str, phrases: Phrases) -> Callable[[Task, Mapping[str, Json]], LLMUser]:
-    """Makes the users of a bundle; the client is made with the first of them that asks a model.
+def llm_user(text: str, phrases: Phrases) -> Callable[[Task, Mapping[str, Json]], ModelUser[Any, Any]]:
+    """Makes the users of a service desk whom a model plays.
 
     Args:
-        text: What `user_model_text` returned.
+        text: What `user_model_text` returned; empty: such users are refused.
         phrases: The sentences of the domain.
     """
-    if not text:
-        return _refuse
+    return model_user(text, functools.partial(LLMUser, phrases), reply_contents) if text else refuse_user
+
+
+def model_user(
+    text: str,
+    make: Callable[[ChatModel, Mapping[str, Json]], ModelUser[Any, Any]],
+    contents_of: Callable[[Json], Sequence[str]],
+) -> Callable[[Task, Mapping[str, Json]], ModelUser[Any, Any]]:
+    """Makes the users of a bundle whom a model plays; with `user_turns`, a record of it.
+
+    Args:
+        text: What `user_model_text` returned for the settings of a model.
+        make: Makes one from where its replies come from, and the arguments of requests.
+        contents_of: What the replies held that `user_turns` are a record of.
+    """
     settings = msgspec.json.decode(text, type=UserModel)
-    client = functools.cache(settings.make_client)
 
-    def make(_: Task, options: Mapping[str, Json]) -> LLMUser:
-        source = RecordedModel(settings.model, options["user_turns"]) if "user_turns" in options else client()
-        return LLMUser(phrases, source, settings.arguments)
+    def make_user(_: Task, options: Mapping[str, Json]) -> ModelUser[Any, Any]:
+        if "user_turns" in options:
+            return make(RecordedModel(settings.model, contents_of(options["user_turns"])), settings.arguments)
+        return make(_model_behind(text), settings.arguments)
 
-    return make
+    return make_user
 
 
-def _refuse(_: Task, __: Mapping[str, Json]) -> LLMUser:
+class _LateModel:
+    """A model whose client is made when it is first asked: a slice is frozen, and known, without a server."""
+
+    def __init__(self, settings: UserModel) -> None:
+        self.model = settings.model
+        self._settings = settings
+
+    @functools.cached_property
+    def _client(self) -> ChatClient:
+        return self._settings.make_client()
+
+    async def complete(self, messages: Sequence[Mapping[str, Json]], **asked: Any) -> ChatReply:  # noqa: ANN401 - as the client takes it
+        """See `ChatClient.complete`."""
+        return await self._client.complete(messages, **asked)
+
+
+@functools.lru_cache(maxsize=64)
+def _model_behind(text: str) -> _LateModel:
+    """One for all users with these settings, so that they share connections."""
+    return _LateModel(msgspec.json.decode(text, type=UserModel))
+
+
+def refuse_user(_: Task, __: Mapping[str, Json]) -> ModelUser[Any, Any]:
+    """Makes no user: of bundles that were loaded without a model; raises UsageError."""
     raise UsageError("This bundle was loaded without a model for its user.")

@@ -6,9 +6,6 @@ are parsed, and only literals in the few places where tau-bench has them are tak
 
 import ast
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +24,7 @@ from tool_envs.tau_bench.formats import (
     read_tasks,
     read_text,
 )
+from tool_envs.tau_bench.python_files import guard, is_docstring, literal, named, parse, refusal
 
 
 def find_package(root: Path) -> Path | None:
@@ -63,8 +61,8 @@ def load_checkout(path: str | os.PathLike[str], domain: str, split: str) -> TauF
 
 def _parse_tasks(path: Path, content: bytes) -> list[Json]:
     """The tasks in a module that holds imports and one list of `Task(...)` calls."""
-    with _guard(path):
-        nodes = _task_list(path, _parse(path, content)).elts
+    with guard(path):
+        nodes = _task_list(path, parse(path, content)).elts
         tasks = [_read_task(path, node) for node in nodes]
     check_tasks(path, {"tasks": tasks}, [node.lineno for node in nodes])
     return tasks
@@ -73,11 +71,11 @@ def _parse_tasks(path: Path, content: bytes) -> list[Json]:
 def _task_list(path: Path, module: ast.Module) -> ast.List:
     found = None
     for statement in module.body:
-        if isinstance(statement, ast.Import | ast.ImportFrom) or _is_docstring(statement):
+        if isinstance(statement, ast.Import | ast.ImportFrom) or is_docstring(statement):
             continue
         value = _assigned(statement, "TASKS")
         if not isinstance(value, ast.List) or found is not None:
-            raise _refusal(path, statement, "imports and one list TASKS = [Task(...), ...]")
+            raise refusal(path, statement, "imports and one list TASKS = [Task(...), ...]")
         found = value
     if found is None:
         raise DataFileError(path, "expected a list TASKS = [Task(...), ...], found none")
@@ -87,12 +85,12 @@ def _task_list(path: Path, module: ast.Module) -> ast.List:
 def _read_task(path: Path, node: ast.expr) -> Json:
     fields = _keywords(path, node, "Task")
     task: dict[str, Json] = {
-        name: _literal(path, fields[name]) for name in ("user_id", "instruction", "outputs") if name in fields
+        name: literal(path, fields[name]) for name in ("user_id", "instruction", "outputs") if name in fields
     }
     if "actions" in fields:
         actions = fields["actions"]
         if not isinstance(actions, ast.List):
-            raise _refusal(path, actions, "a list [Action(...), ...]")
+            raise refusal(path, actions, "a list [Action(...), ...]")
         task["actions"] = [_read_action(path, action) for action in actions.elts]
     return task
 
@@ -100,29 +98,29 @@ def _read_task(path: Path, node: ast.expr) -> Json:
 def _read_action(path: Path, node: ast.expr) -> Json:
     fields = _keywords(path, node, "Action")
     names = {"name": "name", "kwargs": "arguments"}
-    return {ours: _literal(path, fields[theirs]) for theirs, ours in names.items() if theirs in fields}
+    return {ours: literal(path, fields[theirs]) for theirs, ours in names.items() if theirs in fields}
 
 
 def _keywords(path: Path, node: ast.expr, name: str) -> dict[str, ast.expr]:
     """The keyword arguments of a call `name(...)`; a keyword that is not needed may hold anything."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name):
-        raise _refusal(path, node, f"a call {name}(...)")
+        raise refusal(path, node, f"a call {name}(...)")
     fields = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
     if node.args or len(fields) < len(node.keywords):
-        raise _refusal(path, node, f"{name}(...) with arguments by name only")
+        raise refusal(path, node, f"{name}(...) with arguments by name only")
     return fields
 
 
 def _read_tools(folder: Path, domain: str) -> list[dict[str, Json]]:
     """What each tool returns from `get_info()`, in the order of `ALL_TOOLS`."""
     path = folder / "__init__.py"
-    with _guard(path):
-        module = _parse(path, read_bytes(path))
+    with guard(path):
+        module = parse(path, read_bytes(path))
         origins = _imported(path, module, f"tau_bench.envs.{domain}.tools.")
         names = _tool_names(path, module)
     for name in names:
         if name.id not in origins:
-            raise _refusal(path, name, "the name of a class imported from a module of this package")
+            raise refusal(path, name, "the name of a class imported from a module of this package")
     found = [origins[name.id] for name in names]
     return [_read_info(folder / f"{module_name}.py", class_name) for module_name, class_name in found]
 
@@ -135,7 +133,7 @@ def _imported(path: Path, module: ast.Module, package: str) -> dict[str, tuple[s
             origin = statement.module or ""
             origin = origin if statement.level == 1 else origin.removeprefix(package)
             if "." in origin or statement.level > 1:
-                raise _refusal(path, statement, "an import from a module of this package")
+                raise refusal(path, statement, "an import from a module of this package")
             found.update({alias.asname or alias.name: (origin, alias.name) for alias in statement.names})
     return found
 
@@ -146,34 +144,26 @@ def _tool_names(path: Path, module: ast.Module) -> list[ast.Name]:
         raise DataFileError(path, f"expected one list ALL_TOOLS = [...], found {len(found)}")
     tools = found[0]
     if not isinstance(tools, ast.List):
-        raise _refusal(path, tools, "a list of class names")
+        raise refusal(path, tools, "a list of class names")
     names = []
     for tool in tools.elts:
         if not isinstance(tool, ast.Name):
-            raise _refusal(path, tool, "a class name")
+            raise refusal(path, tool, "a class name")
         names.append(tool)
     return names
 
 
 def _read_info(path: Path, class_name: str) -> dict[str, Json]:
-    with _guard(path):
-        module = _parse(path, read_bytes(path))
-        owner = _named(path, module.body, ast.ClassDef, class_name)
-        function = _named(path, owner.body, ast.FunctionDef, "get_info")
-        body = [statement for statement in function.body if not _is_docstring(statement)]
+    with guard(path):
+        module = parse(path, read_bytes(path))
+        owner = named(path, module.body, ast.ClassDef, class_name)
+        function = named(path, owner.body, ast.FunctionDef, "get_info")
+        body = [statement for statement in function.body if not is_docstring(statement)]
         if len(body) != 1 or not isinstance(body[0], ast.Return) or not isinstance(body[0].value, ast.Dict):
-            raise _refusal(path, function, "get_info() that only returns a dict literal")
-        info: dict[str, Json] = _literal(path, body[0].value)
+            raise refusal(path, function, "get_info() that only returns a dict literal")
+        info: dict[str, Json] = literal(path, body[0].value)
     check_shape(path, info, _info_validator())
     return info
-
-
-def _named(path: Path, body: list[ast.stmt], kind: type[Any], name: str) -> Any:  # noqa: ANN401 - a node of `kind`
-    for statement in body:
-        if isinstance(statement, kind) and statement.name == name:
-            return statement
-    word = "class" if kind is ast.ClassDef else "def"
-    raise DataFileError(path, f"expected `{word} {name}`, found none")
 
 
 def _assigned(statement: ast.stmt, prefix: str) -> ast.expr | None:
@@ -185,62 +175,6 @@ def _assigned(statement: ast.stmt, prefix: str) -> ast.expr | None:
     else:
         return None
     return statement.value if isinstance(target, ast.Name) and target.id.startswith(prefix) else None
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _literal(path: Path, node: ast.expr) -> Json:
-    """The JSON value that a literal stands for; texts may be put together with `+`."""
-    match node:
-        case ast.Constant(value=None | bool() | int() | float() | str()):
-            return node.value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
-            return -number
-        case ast.List():
-            return [_literal(path, part) for part in node.elts]
-        case ast.Dict():
-            return {
-                _key(path, node, key): _literal(path, value)
-                for key, value in zip(node.keys, node.values, strict=True)
-            }
-        case ast.BinOp(op=ast.Add()):
-            left, right = _literal(path, node.left), _literal(path, node.right)
-            if isinstance(left, str) and isinstance(right, str):
-                return left + right
-    raise _refusal(path, node, "a literal")
-
-
-def _key(path: Path, owner: ast.Dict, key: ast.expr | None) -> str:
-    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-        return key.value
-    raise _refusal(path, key or owner, "a dict whose keys are texts")
-
-
-def _parse(path: Path, content: bytes) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # their escapes and comparisons are not ours to judge
-        return ast.parse(content, filename=str(path))
-
-
-@contextmanager
-def _guard(path: Path) -> Iterator[None]:
-    """Turn whatever Python's parser raises on strange input into a DataFileError."""
-    try:
-        yield
-    except SyntaxError as problem:
-        raise DataFileError(path, f"not Python: {problem.msg}", problem.lineno) from problem
-    except (RecursionError, MemoryError) as problem:
-        raise DataFileError(path, "nested too deeply") from problem
-    except ValueError as problem:
-        raise DataFileError(path, f"not Python: {problem}") from problem
-
-
-def _refusal(path: Path, node: ast.AST, expected: str) -> DataFileError:
-    found = ast.unparse(node).split("\n", 1)[0]
-    found = found if len(found) <= 60 else f"{found[:60]} ..."
-    return DataFileError(path, f"expected {expected}; found `{found}`", getattr(node, "lineno", None))
 
 
 @cache

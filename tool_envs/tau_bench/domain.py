@@ -15,6 +15,7 @@ from tool_envs.tau_bench.data import state_hash
 from tool_envs.tau_bench.files import SAMPLE, load
 from tool_envs.tau_bench.formats import domain_format
 from tool_envs.tau_bench.grading import Grader
+from tool_envs.tau_bench.official_user import official_user
 from tool_envs.tau_bench.retail import RETAIL_TOOLS
 from tool_envs.tau_bench.toolkit import TauToolkit
 from tool_envs.tau_bench.user import scripted_user, silent_user
@@ -34,10 +35,10 @@ _PARTS = {
     "airline": _Part(AIRLINE_TOOLS, Grader(AIRLINE_TOOLS), "tau_airline", "1.0.0"),
 }
 
-_USERS = {"scripted": scripted_user, "silent": silent_user}
 
-
-def load_domain(path: str | None, domain: str, split: str, data_digest: str | None = None) -> Domain:
+def load_domain(
+    path: str | None, domain: str, split: str, data_digest: str | None = None, user_model: str = ""
+) -> Domain:
     """The bundle of one split.
 
     Args:
@@ -45,9 +46,11 @@ def load_domain(path: str | None, domain: str, split: str, data_digest: str | No
         domain: `retail` or `airline`.
         split: `test`, `train` or `dev`, as far as the files have them.
         data_digest: What the digest of the database files must be; None: whatever it is.
+        user_model: What `user_model_text` returned for the model of the user `llm`; empty: there is none.
 
     Raises:
         UnknownNameError: There is no such domain or split.
+        UsageError: There is a model for the user, and no checkout that says what it is told.
         DataFileError: A file is missing or damaged, or the database is not the one that was asked for.
     """
     domain_format(domain)
@@ -64,11 +67,15 @@ def load_domain(path: str | None, domain: str, split: str, data_digest: str | No
         base=files.data,
         tasks=TaskList(files.tasks),
         policy_text=files.policy or _our_policy(domain),
-        simulators=_USERS,
+        simulators={
+            "scripted": scripted_user,
+            "silent": silent_user,
+            "llm": official_user(path, user_model),
+        },
         grade=part.grader.grade_episode,
         grader_digest=digest({"grader": f"tau_bench/{domain}", "version": "1.0.0"}),
         load=load_domain,
-        load_arguments=(path, domain, split, files.data.digest),
+        load_arguments=(path, domain, split, files.data.digest, user_model),
         interface=files.interface,
         reset_options=frozenset({"user_turns"}),
         data_digest=state_hash,

@@ -6,6 +6,8 @@ from typing import Literal
 from tool_envs.domain import Domain
 from tool_envs.env import ToolEnv
 from tool_envs.errors import UsageError
+from tool_envs.messages import Json
+from tool_envs.service.user_model import user_model_text
 from tool_envs.tau_bench.domain import load_domain
 from tool_envs.vector import ToolVectorEnv
 
@@ -48,7 +50,12 @@ class TauBenchEnv(ToolEnv):
     * `domain`: `retail` or `airline`.
     * `split`: `test`, `train` or `dev`, as far as the folder has them.
     * `user`: `scripted` says `options["user_turns"]` and then hangs up (none given: the first message is
-      empty); `silent` says hello and hangs up at the first reply.
+      empty); `silent` says hello and hangs up at the first reply; `llm` is tau-bench's own user, a language
+      model that is told what the checkout at `path` tells it.
+    * `user_model`, `user_base_url`, `user_api_key_env`, `user_arguments`, `user_client`: of the user `llm`,
+      the model's name, its server, the environment variable that holds the key, what each request holds
+      (`{"temperature": 1.0}`; beside the conversation, upstream sends nothing, and here a seed goes with it
+      unless `"seed"` is None), and how it is asked (`tool_envs.service.user_model.ClientOptions`).
     * `max_steps`, `parallel_calls`, `render_mode`: as `ToolEnv`; upstream's limit is 30 actions.
 
     ## References
@@ -65,6 +72,11 @@ class TauBenchEnv(ToolEnv):
         domain: str = "retail",
         split: str = "test",
         user: str = "scripted",
+        user_model: str | None = None,
+        user_base_url: str | None = None,
+        user_api_key_env: str | None = None,
+        user_arguments: dict[str, Json] | None = None,
+        user_client: dict[str, Json] | None = None,
         max_steps: int = 30,
         parallel_calls: Literal["run", "refuse"] = "run",
         render_mode: str | None = None,
@@ -73,7 +85,10 @@ class TauBenchEnv(ToolEnv):
             raise UsageError(
                 f"`path` is a string (so that the spec of the environment is JSON), not {path!r:.80}."
             )
-        bundle: Domain = load_domain(path, domain, split)
+        model = user_model_text(
+            user, user_model, user_base_url, user_api_key_env, user_arguments, user_client
+        )
+        bundle: Domain = load_domain(path, domain, split, user_model=model)
         super().__init__(
             bundle, user=user, max_steps=max_steps, parallel_calls=parallel_calls, render_mode=render_mode
         )
