@@ -107,7 +107,7 @@ def test_tasks_of_slices_are_known_by_their_digest(tau_bench_path):
     assert slice_of_task("0" * 64) is None
     from tool_envs.evaluation import load_slice
 
-    foreign = load_slice("tau_bench/airline/test", path=str(tau_bench_path))
+    foreign = load_slice("tau_bench/airline/test", {"path": str(tau_bench_path)})
     assert {slice_of_task(task.digest) for task in foreign.tasks} == {"tau_bench/airline/test"}
 
 

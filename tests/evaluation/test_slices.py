@@ -182,22 +182,22 @@ def test_a_slice_that_cannot_be_solved_is_not_released(monkeypatch):
 
 
 def test_a_foreign_slice_says_which_state_and_how_much_of_it(tau_bench_path):
-    airline = load_slice("tau_bench/airline/test", path=str(tau_bench_path))
+    airline = load_slice("tau_bench/airline/test", {"path": str(tau_bench_path)})
     assert (airline.coverage, airline.schema.interface) == ("25 of 50 tasks", "ours")
     assert airline.upstream.state.startswith("tau-bench ")
-    retail = load_slice("tau_bench/retail/test", path=str(tau_bench_path))
+    retail = load_slice("tau_bench/retail/test", {"path": str(tau_bench_path)})
     assert (retail.coverage, retail.upstream.state) == ("115 tasks", "tau-bench d631fa0 (2025-01-21)")
     assert "path" not in retail.env.kwargs
-    verify_slice(retail, str(tau_bench_path))
+    verify_slice(retail, {"path": str(tau_bench_path)})
 
 
 def test_fewer_foreign_tasks_are_another_slice(tau_bench_path, tmp_path):
-    whole = load_slice("tau_bench/retail/test", path=str(tau_bench_path))
+    whole = load_slice("tau_bench/retail/test", {"path": str(tau_bench_path)})
     folder = shutil.copytree(tau_bench_path, tmp_path / "copy")
     file = folder / "tasks" / "retail_test.json"
     value = json.loads(file.read_text())
     file.write_text(json.dumps({**value, "tasks": value["tasks"][:40]}))
-    fewer = load_slice("tau_bench/retail/test", path=str(folder))
+    fewer = load_slice("tau_bench/retail/test", {"path": str(folder)})
     assert (fewer.coverage, fewer.upstream.state) == ("40 of 115 tasks", whole.upstream.state)
     assert fewer.digest != whole.digest
 
@@ -206,7 +206,7 @@ def test_changed_foreign_tasks_are_of_no_known_state(tau_bench_path, tmp_path):
     folder = shutil.copytree(tau_bench_path, tmp_path / "copy")
     file = folder / "tasks" / "airline_test.json"
     file.write_text(file.read_text().replace("New York", "Newark", 1))
-    changed = load_slice("tau_bench/airline/test", path=str(folder))
+    changed = load_slice("tau_bench/airline/test", {"path": str(folder)})
     assert (changed.upstream, changed.coverage) == (None, "25 tasks")
 
 
@@ -214,7 +214,7 @@ def test_a_foreign_slice_needs_a_path_and_a_released_one_takes_none():
     with pytest.raises(UsageError, match="say where they lie"):
         load_slice("tau_bench/retail/test")
     with pytest.raises(UsageError, match="takes no path"):
-        load_slice("retail/smoke@1", path="somewhere")
+        load_slice("retail/smoke@1", {"path": "somewhere"})
     with pytest.raises(UnknownNameError, match="Did you mean: `retail/smoke@1`"):
         load_slice("retail/smoke")
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from tool_envs.agents import AGENTS, Agent, load_agent
-from tool_envs.cli.options import DataPath, Kwargs, read_pairs
+from tool_envs.cli.options import DataPath, Kwargs, read_pairs, slice_arguments
 from tool_envs.cli.policies import MODEL, ApiKeyEnv, Arguments, BaseUrl, JsonCalls, load_policy
 from tool_envs.cli.screen import Tick, console, progress, show_counts, show_interval, show_rate, table_of
 from tool_envs.env import ToolEnv
@@ -28,6 +28,7 @@ from tool_envs.evaluation.evaluate import OnEpisode
 from tool_envs.evaluation.policies import evaluate_policy
 from tool_envs.evaluation.scores import Group
 from tool_envs.evaluation.slice import Slice
+from tool_envs.evaluation.slice_files import local_of
 from tool_envs.evaluation.training import training_marks
 from tool_envs.messages import Json
 from tool_envs.rollout import EpisodePolicy, Policy
@@ -106,15 +107,16 @@ def evaluate_agent(
             kwargs = read_pairs(kwarg) | ({} if split is None else {"split": split})
             report = _play(env_id or "", kwargs, agent, tasks, trials, seed or 0, records, out, tick)
         else:
-            own = kwarg or split or tasks or seed is not None
-            _refuse(own, "A slice has its own arguments, tasks and seed: no -k, --split, --tasks or --seed.")
-            frozen = load_slice(slice_id, path=path)
+            own = split or tasks or seed is not None
+            _refuse(own, "A slice has its own tasks and seed: no --split, --tasks or --seed.")
+            arguments = slice_arguments(path, kwarg)
+            frozen, local = load_slice(slice_id, arguments), local_of(arguments)
             marks = _marks(frozen, trained_on, across_versions, allow_overlap)
             if agent.startswith(MODEL):
                 play = functools.partial(_play_by_model, policy, version, concurrency)
             else:
                 play = functools.partial(_play_slice, agent)
-            report = play(frozen, path, trials, marks, records, out, tick)
+            report = play(frozen, local, trials, marks, records, out, tick)
     _show(report, as_json=as_json)
 
 
@@ -151,7 +153,7 @@ def _play(
 def _play_slice(
     agent: str,
     frozen: Slice,
-    path: str | None,
+    local: dict[str, Json],
     trials: int,
     marks: tuple[str, ...],
     records: Path | None,
@@ -160,7 +162,9 @@ def _play_slice(
 ) -> Report:
     chosen = load_agent(agent)
     with _noting(chosen, frozen.id, records, tick) as note:
-        return evaluate_slice(frozen, chosen, path=path, trials=trials, on_episode=note, out=out, marks=marks)
+        return evaluate_slice(
+            frozen, chosen, local=local, trials=trials, on_episode=note, out=out, marks=marks
+        )
 
 
 def _play_by_model(
@@ -168,7 +172,7 @@ def _play_by_model(
     version: str,
     concurrency: int,
     frozen: Slice,
-    path: str | None,
+    local: dict[str, Json],
     trials: int,
     marks: tuple[str, ...],
     records: Path | None,
@@ -182,7 +186,7 @@ def _play_by_model(
         policy,
         version,
         records,
-        path=path,
+        local=local,
         trials=trials,
         concurrency=concurrency,
         marks=marks,

@@ -23,6 +23,21 @@ DataPath = Annotated[
     str | None, typer.Option("--path", help="Where the files of a foreign slice lie (tau-bench's, say).")
 ]
 
+UserArguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-k",
+        "--kwarg",
+        metavar="KEY=VALUE",
+        help="Of a foreign slice, its user: user=llm, user_model=NAME, user_base_url=URL ...",
+    ),
+]
+
+
+def slice_arguments(path: str | None, pairs: Iterable[str] | None) -> dict[str, Json]:
+    """The arguments of `load_slice`, from `--path` and `-k`."""
+    return read_pairs(pairs) | ({} if path is None else {"path": path})
+
 
 def read_pairs(pairs: Iterable[str] | None) -> dict[str, Json]:
     """The pairs `key=value` as a dict; a value that is not JSON is a text.

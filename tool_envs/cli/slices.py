@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tool_envs.cli.options import DataPath, EnvId, Kwargs, read_pairs
+from tool_envs.cli.options import DataPath, EnvId, Kwargs, UserArguments, read_pairs, slice_arguments
 from tool_envs.cli.screen import console, table_of
 from tool_envs.evaluation.release import release_slice
 from tool_envs.evaluation.slice import Slice, freeze
@@ -34,10 +34,11 @@ def list_slices() -> None:
 def show_slice(
     slice_id: SliceId,
     path: DataPath = None,
+    kwarg: UserArguments = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as one JSON object.")] = False,
 ) -> None:
     """What a slice froze."""
-    found = load_slice(slice_id, path=path)
+    found = load_slice(slice_id, slice_arguments(path, kwarg))
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
@@ -51,11 +52,12 @@ def show_slice(
 def verify(
     slice_id: Annotated[str | None, typer.Argument(help="Id of the slice; none: all released ones.")] = None,
     path: DataPath = None,
+    kwarg: UserArguments = None,
 ) -> None:
     """Check that what a slice froze is what is here; names what differs."""
     chosen = [slice_id] if slice_id else [each for each in slice_ids() if each not in FOREIGN]
     for each in chosen:
-        found = load_slice(each, path=path)
+        found = load_slice(each, slice_arguments(path, kwarg))
         typer.echo(f"{each}: {found.coverage}, digest {found.digest[:12]}: as frozen")
 
 
@@ -81,10 +83,21 @@ def _rows_of(found: Slice) -> list[tuple[str, str]]:
         ("domain policy", f"digest {found.policy_digest[:12]}"),
         ("data", f"digest {found.data_digest[:12]}"),
         ("user", f"{found.simulator.name} {found.simulator.version}, digest {found.simulator.digest[:12]}"),
+        *_model_rows(found),
         ("grader", f"digest {found.grader_digest[:12]}"),
         ("limits", f"{found.limits.max_steps} steps, several calls: {found.limits.parallel_calls}"),
         ("seed", str(found.seed)),
         ("tasks", found.coverage),
         ("upstream", found.upstream.state if found.upstream else "-"),
         ("digest", found.digest),
+    ]
+
+
+def _model_rows(found: Slice) -> list[tuple[str, str]]:
+    model = found.simulator.model
+    if model is None:
+        return []
+    return [
+        ("user's model", f"{model.name}, {json.dumps(model.arguments)}"),
+        ("user's prompt", f"digest {model.prompt_digest[:12]}"),
     ]

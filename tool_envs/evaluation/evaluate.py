@@ -73,7 +73,7 @@ def evaluate_slice(
     frozen: Slice,
     agent: Agent,
     *,
-    path: str | None = None,
+    local: Mapping[str, Json] | None = None,
     trials: int = 1,
     on_episode: OnEpisode | None = None,
     out: str | Path | None = None,
@@ -85,11 +85,11 @@ def evaluate_slice(
     Args:
         frozen: The slice, as `load_slice` gives it.
         agent: Who acts.
-        path: Where the files of a foreign slice lie.
+        local: See `Slice.make`.
         trials: Episodes of each task.
         on_episode: What else to do after each episode.
         out: Where to write the report. Stopped and called again, it goes on where it was.
-        floors: Whether trivial agents play the slice too, once: below what they get, a score says nothing.
+        floors: Whether trivial agents play the slice too, once (see `measure_floors`).
         marks: Why the scores are no plain ones.
 
     Raises:
@@ -97,7 +97,7 @@ def evaluate_slice(
             was begun at `out`.
         DataFileError: `out` cannot be written.
     """
-    with closing(frozen.make(path)) as env:
+    with closing(frozen.make(local)) as env:
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
         measured = measure_floors(env, frozen, indexes) if floors else {}
@@ -107,11 +107,15 @@ def evaluate_slice(
 def measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequence[int]) -> dict[str, float]:
     """The success rate of each trivial agent on a slice: what a score is worth nothing below.
 
+    Where a language model plays the user there are none, for they would cost more than what is evaluated.
+
     Args:
         env: The environment of the slice.
         frozen: The slice.
         indexes: Indexes of its tasks there.
     """
+    if frozen.simulator.model:
+        return {}
     reports = (_evaluate(env, frozen, indexes, load_agent(name), 1, None, None) for name in TRIVIAL)
     return {report.agent.name: report.scores.rate for report in reports if report.scores.rate is not None}
 

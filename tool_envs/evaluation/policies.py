@@ -1,7 +1,7 @@
 """Evaluates policies that are waited for, such as models behind servers: many episodes at once, recorded."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from tool_envs.env import unwrap
 from tool_envs.evaluation.episodes import result_of_record, result_without_episode
 from tool_envs.evaluation.evaluate import measure_floors
 from tool_envs.evaluation.report import FORMAT_VERSION, Report
-from tool_envs.evaluation.slice import LOCAL, Slice
+from tool_envs.evaluation.slice import Slice
+from tool_envs.messages import Json
 from tool_envs.rollout import EndedEpisode, Engine, EpisodePolicy, Plan, Policy, Versions
 from tool_envs.trajectory import read_trajectories
 from tool_envs.trajectory.record import PolicyVersion
@@ -22,7 +23,7 @@ def evaluate_policy(
     version: str,
     folder: str | Path,
     *,
-    path: str | None = None,
+    local: Mapping[str, Json] | None = None,
     trials: int = 1,
     concurrency: int = 32,
     retries: int = 2,
@@ -40,7 +41,7 @@ def evaluate_policy(
         policy: Who acts.
         version: Its version.
         folder: Where the run is kept: records, and failures (see `tool_envs.rollout.run`).
-        path: Where the files of a foreign slice lie.
+        local: See `Slice.make`.
         trials: Episodes of each task.
         concurrency: How many run at once.
         retries: How often an episode that failed is tried again.
@@ -53,14 +54,13 @@ def evaluate_policy(
         DataFileError: It cannot be read or written.
         Exception: The first mistake in the policy, after all other episodes.
     """
-    local = {} if path is None else dict.fromkeys(LOCAL, path)
-    with closing(frozen.make(path)) as env:
+    with closing(frozen.make(local)) as env:
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
         plan = Plan(indexes, trials, frozen.seed)
         engine = Engine(
             frozen.env.id,
-            frozen.env.kwargs | local,
+            frozen.env.kwargs | dict(local or {}),
             policy,
             Versions(PolicyVersion(version=version, number=0)),
             plan,

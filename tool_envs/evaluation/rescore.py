@@ -1,7 +1,7 @@
 """Scores stored trajectories anew on a slice: what they earn under its grader, without playing an agent."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -15,12 +15,13 @@ from tool_envs.evaluation.evaluate import measure_floors
 from tool_envs.evaluation.report import FORMAT_VERSION, Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.slice import Slice, describe_differences, record_differences
+from tool_envs.messages import Json
 from tool_envs.trajectory.record import Trajectory
 from tool_envs.trajectory.refs import AgentRef
 from tool_envs.trajectory.replay import play_again
 
 
-def rescore(records: Iterable[Trajectory], frozen: Slice, path: str | None = None) -> Report:
+def rescore(records: Iterable[Trajectory], frozen: Slice, local: Mapping[str, Json] | None = None) -> Report:
     """Play the actions of records again on a slice, and report what they earn there now.
 
     Every observation must be met again; only the grade may be another one. Records of the same task are its
@@ -29,7 +30,7 @@ def rescore(records: Iterable[Trajectory], frozen: Slice, path: str | None = Non
     Args:
         records: The records, all of one agent in one version.
         frozen: The slice.
-        path: Where the files of a foreign slice lie.
+        local: See `Slice.make`.
 
     Raises:
         SliceMismatchError: A record was made with another schema, user, task or data; names the fields.
@@ -37,7 +38,7 @@ def rescore(records: Iterable[Trajectory], frozen: Slice, path: str | None = Non
         UsageError: There is no record, or they are of several agents.
     """
     results, trials, agents = [], Counter[str](), dict[AgentRef, None]()
-    with closing(frozen.make(path)) as env:
+    with closing(frozen.make(local)) as env:
         tasks = unwrap(env).domain.tasks
         for number, record in enumerate(records, start=1):
             _require_of_slice(record, frozen, number)

@@ -19,6 +19,7 @@ from tool_envs.env import Observation, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
+from tool_envs.simulators import ModelUser, UserSimulator
 from tool_envs.trajectory.capture import refer_to_env, refer_to_schema
 from tool_envs.trajectory.record import Trajectory
 from tool_envs.trajectory.refs import (
@@ -31,11 +32,14 @@ from tool_envs.trajectory.refs import (
     TaskRef,
 )
 
-FORMAT_VERSION: Final = "1.0.0"
-"""The version of the manifest; its form is `schemas/meta/slice/<version>.json`."""
+PLAIN_FORM: Final = "1.0.0"
+MODEL_FORM: Final = "1.1.0"
+"""The versions of the manifest, both in force: the second one if a language model plays the user. Their forms
+are `schemas/meta/slice/<version>.json`."""
 
-LOCAL = frozenset({"path"})
-"""Arguments of environments that say where files lie on a machine: in no manifest."""
+LOCAL = frozenset({"path", "user_base_url", "user_api_key_env", "user_client"})
+"""Arguments of environments that say where files and servers are, and how long these are waited for: in no
+manifest."""
 
 
 class Limits(Part, frozen=True):
@@ -43,6 +47,35 @@ class Limits(Part, frozen=True):
 
     max_steps: Annotated[int, Meta(ge=1)]
     parallel_calls: Literal["run", "refuse"]
+
+
+class UserModelRef(Part, frozen=True):
+    """The language model that plays a user.
+
+    Attributes:
+        name: Its name.
+        prompt_digest: Digest of what it is told, whatever the task.
+        arguments: What each request to it holds beside the conversation.
+    """
+
+    name: Name
+    prompt_digest: Sha256
+    arguments: dict[str, Json]
+
+
+class SliceUser(SimulatorRef, frozen=True, omit_defaults=True):
+    """The user of a slice.
+
+    Attributes:
+        model: The language model that plays it; None: none does, and the manifest does not mention it.
+    """
+
+    model: UserModelRef | None = None
+
+    @property
+    def in_records(self) -> SimulatorRef:
+        """How records refer to it."""
+        return SimulatorRef(self.name, self.version, self.digest)
 
 
 class Upstream(Part, frozen=True):
@@ -63,7 +96,7 @@ class Slice(Part, frozen=True, kw_only=True):
     Attributes:
         format_version: The version of this form.
         id: Names the slice and, after the `@`, its release: `retail/test@1`. Foreign ones have none.
-        env: How to make the environment, without what only says where files lie.
+        env: How to make the environment, without what only says where files and servers are.
         schema: The tools, and whose descriptions of them the agent sees.
         policy_digest: Digest of the domain policy's text.
         data_digest: Digest of the data that every episode starts from.
@@ -75,13 +108,13 @@ class Slice(Part, frozen=True, kw_only=True):
         upstream: For foreign slices: the known state that these tasks are of; None: no known one.
     """
 
-    format_version: Literal["1.0.0"]
+    format_version: Literal["1.0.0", "1.1.0"]
     id: Annotated[str, Meta(pattern=r"^[a-z_]+(/[a-z_]+)+(@[1-9][0-9]*)?\Z")]
     env: EnvRef
     schema: SchemaRef
     policy_digest: Sha256
     data_digest: str
-    simulator: SimulatorRef
+    simulator: SliceUser
     grader_digest: str
     limits: Limits
     seed: Annotated[int, Meta(ge=0)]
@@ -110,9 +143,9 @@ class Slice(Part, frozen=True, kw_only=True):
             f"{len(self.tasks)} tasks" if whole == len(self.tasks) else f"{len(self.tasks)} of {whole} tasks"
         )
 
-    def make(self, path: str | None = None) -> gymnasium.Env[Observation, Json]:
-        """The environment of the slice; `path` says where the files of a foreign one lie."""
-        return make_env(self.env.id, self.env.kwargs | ({} if path is None else {"path": path}))
+    def make(self, local: Mapping[str, Json] | None = None) -> gymnasium.Env[Observation, Json]:
+        """The environment of the slice; `local` are those of its arguments that are in no manifest."""
+        return make_env(self.env.id, self.env.kwargs | dict(local or {}))
 
 
 class Difference(Part, frozen=True):
@@ -149,14 +182,15 @@ def freeze(
         if not tasks or len({task.id for task in tasks}) < len(tasks):
             raise UsageError("A slice has at least one task, and each of them once.")
         user = inner.domain.simulators[inner.user_kind](tasks[0], {})
+        played_by = _refer_to_user(user)
         return Slice(
-            format_version=FORMAT_VERSION,
+            format_version=MODEL_FORM if played_by.model else PLAIN_FORM,
             id=slice_id,
             env=portable(refer_to_env(inner)),
             schema=refer_to_schema(inner),
             policy_digest=digest(inner.domain.policy_text),
             data_digest=inner.domain.base.digest,
-            simulator=SimulatorRef(user.name, user.version, user.digest),
+            simulator=played_by,
             grader_digest=inner.domain.grader_digest,
             limits=Limits(inner.max_steps, inner.parallel_calls),
             seed=seed,
@@ -164,13 +198,24 @@ def freeze(
         )
 
 
-def freeze_again(frozen: Slice, path: str | None = None) -> Slice:
+def _refer_to_user(user: UserSimulator) -> SliceUser:
+    model = None
+    if isinstance(user, ModelUser):
+        model = UserModelRef(user.model, user.prompt_digest, user.arguments)
+    return SliceUser(user.name, user.version, user.digest, model)
+
+
+def freeze_again(frozen: Slice, local: Mapping[str, Json] | None = None) -> Slice:
     """The manifest that the environment of a slice and its tasks, found by their ids, have here and now.
+
+    Args:
+        frozen: The slice.
+        local: See `Slice.make`.
 
     Raises:
         UnknownNameError: There is no such environment, argument or task any more.
     """
-    kwargs = frozen.env.kwargs | ({} if path is None else {"path": path})
+    kwargs = frozen.env.kwargs | dict(local or {})
     with closing(make_env(frozen.env.id, kwargs)) as env:
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
@@ -192,7 +237,7 @@ def record_differences(record: Trajectory, frozen: Slice) -> list[Difference]:
     pairs = {
         "env/id": (record.env.id, frozen.env.id),
         "schema": (record.schema, frozen.schema),
-        "simulator": (record.simulator, frozen.simulator),
+        "simulator": (record.simulator, frozen.simulator.in_records),
         "data_digest": (record.data.base_digest, frozen.data_digest),
         "task": (record.task.digest, digests.get(record.task.id)),
     }
@@ -201,7 +246,7 @@ def record_differences(record: Trajectory, frozen: Slice) -> list[Difference]:
 
 
 def portable(env: EnvRef) -> EnvRef:
-    """How an environment was made, without what only says where files lie."""
+    """How an environment was made, without what only says where files and servers are."""
     kwargs = {name: value for name, value in env.kwargs.items() if name not in LOCAL}
     return msgspec.structs.replace(env, kwargs=kwargs)
 

@@ -11,6 +11,9 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, SliceMismatchError, UnknownNameError, UsageError
 from tool_envs.evaluation.slice import (
+    LOCAL,
+    MODEL_FORM,
+    PLAIN_FORM,
     Slice,
     Upstream,
     describe_differences,
@@ -37,25 +40,25 @@ def slice_ids() -> list[str]:
     return sorted([*released_slices().all_keys(), *FOREIGN])
 
 
-def load_slice(slice_id: str, *, path: str | None = None, user: str | None = None) -> Slice:
+def load_slice(slice_id: str, arguments: Mapping[str, Json] | None = None) -> Slice:
     """A slice that was verified: the environment has here what the manifest froze.
 
     Args:
         slice_id: Its id.
-        path: Where the files of a foreign slice lie.
-        user: The kind of user, for foreign slices; None: the usual one. A released slice has its own.
+        arguments: Of the environment, for a foreign slice: the `path` where its files lie, and whose name
+            begins with `user`, for another user than the usual one. A released slice takes none.
 
     Raises:
         UnknownNameError: There is no such slice.
-        UsageError: `path` or `user` is missing, or is given for a released slice.
+        UsageError: `path` is missing, or an argument is given that the slice does not take.
         DataFileError: A manifest or a file of the slice is missing, damaged or was changed.
         SliceMismatchError: Something here is not what was frozen; names each such field.
     """
     if slice_id in FOREIGN:
-        return _freeze_foreign(slice_id, path, user)
+        return _freeze_foreign(slice_id, arguments or {})
     if slice_id not in released_slices().all_keys():
         raise UnknownNameError("slice", slice_id, slice_ids())
-    if path is not None or user is not None:
+    if arguments:
         raise UsageError(f"The slice {slice_id} is frozen as a whole: it takes no path and no other user.")
     frozen = read_slice(slice_id)
     verify_slice(frozen)
@@ -78,16 +81,17 @@ def parse_slice(value: Json, path: str) -> Slice:
     Raises:
         DataFileError: It is not of the form, or its digest is not that of its content.
     """
-    check_form("slice", "1.0.0", value, path)
+    is_model = isinstance(value, dict) and value.get("format_version") == MODEL_FORM
+    check_form("slice", MODEL_FORM if is_model else PLAIN_FORM, value, path)
     found = msgspec.convert({name: part for name, part in value.items() if name != "digest"}, Slice)
     if found.digest != value["digest"]:
         raise DataFileError(path, f"its digest says {value['digest']}, but its content has {found.digest}")
     return found
 
 
-def verify_slice(frozen: Slice, path: str | None = None) -> None:
-    """Refuse a slice that is not what is here; raises as `load_slice` does."""
-    found = differences(frozen, freeze_again(frozen, path))
+def verify_slice(frozen: Slice, local: Mapping[str, Json] | None = None) -> None:
+    """Refuse a slice that is not what is here; `local`: see `Slice.make`. Raises as `load_slice` does."""
+    found = differences(frozen, freeze_again(frozen, local))
     if found:
         raise SliceMismatchError(
             f"The slice {frozen.id} is not what it was (frozen and here): {describe_differences(found)}. "
@@ -101,11 +105,19 @@ def released_slices() -> SchemaFiles:
     return SchemaFiles(importlib.resources.files("tool_envs.evaluation") / "slices")
 
 
-def _freeze_foreign(slice_id: str, path: str | None, user: str | None) -> Slice:
-    if path is None:
+def local_of(arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """Those of the arguments of `load_slice` that are in no manifest; see `Slice.make`."""
+    return {name: value for name, value in arguments.items() if name in LOCAL}
+
+
+def _freeze_foreign(slice_id: str, arguments: Mapping[str, Json]) -> Slice:
+    if arguments.get("path") is None:
         raise UsageError(f"The slice {slice_id} is over files that you have: say where they lie (path).")
+    fixed = [name for name in arguments if name != "path" and not name.startswith("user")]
+    if fixed:
+        raise UsageError(f"The slice {slice_id} takes its path and its user, and has its own {fixed[0]!r}.")
     env_id, kwargs = FOREIGN[slice_id]
-    kwargs = {**kwargs, "path": path} | ({} if user is None else {"user": user})
+    kwargs = {**kwargs, **arguments}
     with closing(make_env(env_id, kwargs)) as env:
         count = len(unwrap(env).domain.tasks)
     found = freeze(slice_id, env_id, kwargs, range(count))
