@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from tool_envs.chat import Usage
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
 from tool_envs.simulators.turn import Turn
@@ -20,6 +21,11 @@ class AwaitedUser:
     def cost(self) -> float:
         """US dollars that the episode has cost so far, as far as that is known."""
         return 0.0
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of the episode's requests so far; None: nobody counted them, or not all."""
+        return None
 
     @property
     def turns(self) -> Sequence[Json] | None:

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from tool_envs.canonical import digest
-from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError
+from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError, Usage, total_usage
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
@@ -80,6 +80,7 @@ class Conversation(msgspec.Struct, Generic[Goal, Said], frozen=True):
         heard: What the agent said.
         replies: What they replied: at first, and then to each of those.
         cost: US dollars for all replies, as far as that is known.
+        usages: Tokens of each request that was answered; None: the server did not say.
     """
 
     goal: Goal
@@ -87,6 +88,7 @@ class Conversation(msgspec.Struct, Generic[Goal, Said], frozen=True):
     heard: tuple[str, ...] = ()
     replies: tuple[Said, ...] = ()
     cost: float = 0.0
+    usages: tuple[Usage | None, ...] = ()
 
 
 class ModelUser(AwaitedUser, Generic[Goal, Said]):
@@ -131,6 +133,11 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
     def cost(self) -> float:
         """US dollars for the replies of the episode, as far as that is known."""
         return self._conversation.cost if self._conversation else 0.0
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of the episode's requests so far; None: the server did not count them, or not all."""
+        return total_usage(self._conversation.usages) if self._conversation else None
 
     @property
     def turns(self) -> list[Json]:
@@ -233,7 +240,9 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
             raise UserReplyError(
                 f"The conversation outgrew the context of the user's model: {problem}"
             ) from None
-        self._conversation = msgspec.structs.replace(talking, cost=talking.cost + (reply.cost or 0.0))
+        self._conversation = msgspec.structs.replace(
+            talking, cost=talking.cost + (reply.cost or 0.0), usages=(*talking.usages, reply.usage)
+        )
         return reply
 
 

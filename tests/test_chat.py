@@ -44,6 +44,7 @@ from tool_envs.chat import (
     ContextOverflowError,
     Prices,
     Usage,
+    total_usage,
 )
 from tool_envs.chat.reply import UnusableReplyError, read_reply
 from tool_envs.chat.retries import retry_after
@@ -149,6 +150,19 @@ def test_a_body_is_a_reply_or_unusable(body):
         return
     assert isinstance(reply.message, dict)
     assert isinstance(reply.text, str)
+
+
+counts = st.builds(Usage, st.integers(0, 10**9), st.integers(0, 10**9))
+
+
+@given(st.lists(counts, min_size=1), st.lists(counts))
+def test_usage_adds_up_and_is_unknown_where_a_part_is(first, second):
+    whole = total_usage([*first, *second])
+    assert whole == total_usage([total_usage(first), *second])
+    assert whole.prompt_tokens == sum(usage.prompt_tokens for usage in first + second)
+    assert whole.completion_tokens == sum(usage.completion_tokens for usage in first + second)
+    assert total_usage([*first, None, *second]) is None
+    assert total_usage([]) is None
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

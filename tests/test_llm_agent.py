@@ -18,11 +18,12 @@ from virtual_clock import run_virtually
 from tool_envs.actions import parse_action
 from tool_envs.agents import json_calls
 from tool_envs.agents.llm import ChatPolicy
-from tool_envs.chat import ChatClient, ChatError, ChatReply, ContextOverflowError, Prices
+from tool_envs.chat import ChatClient, ChatError, ChatReply, ContextOverflowError, Prices, Usage
 from tool_envs.errors import UsageError
 from tool_envs.messages import ToolCall
 from tool_envs.trajectory import replay
 from tool_envs.trajectory.record import Sampling, Tokens
+from tool_envs.trajectory.refs import TokenCounts, TokenUsage
 
 TOOLS = gymnasium.make(toy_domain.ENV_ID).unwrapped.schema.to_openai()
 CONVERSATION = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hello."}]
@@ -123,6 +124,14 @@ def test_tokens_are_kept_when_all_of_them_are_served():
 def test_the_cost_is_what_is_known_of_it():
     assert act(ChatReply(message={}, cost=0.25))[0].cost == 0.25
     assert act(ChatReply(message={}, cost=None))[0].cost == 0.0
+
+
+def test_tokens_are_counted_as_the_server_did_or_by_what_was_served():
+    served = {"prompt_token_ids": (1, 2), "token_ids": (3,), "logprobs": (-0.5,)}
+    assert act(ChatReply(message={}, usage=Usage(20, 3), **served))[0].counted == Usage(20, 3)
+    assert act(ChatReply(message={}, **served))[0].counted == Usage(2, 1)
+    assert act(ChatReply(message={}))[0].counted is None
+    assert act(ContextOverflowError("Too long."))[0].counted == Usage(0, 0)
 
 
 @pytest.mark.parametrize(
@@ -353,6 +362,7 @@ def test_a_model_that_does_what_the_oracle_does_is_paid_for_it(env_id, options, 
 
     assert record.outcome.reward == 1.0
     assert record.costs == {"agent": pytest.approx(len(actions) * 1.0), "user": 0.0}
+    assert record.usage == TokenUsage(agent=TokenCounts(10 * len(actions), 5 * len(actions)), user=None)
     assert len(stub.requests) == len(actions)
     # Each request holds all of the conversation before its reply.
     sizes = [len(request.json["messages"]) for request in stub.requests]

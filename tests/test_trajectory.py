@@ -34,7 +34,7 @@ from tool_envs.trajectory import (
 )
 
 SAMPLE, DESK = "tool_envs/TauBench-v0", toy_domain.ENV_ID
-FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
 
 
 def record(agent, env_id=SAMPLE, kwargs=None, tasks=None):

@@ -9,7 +9,7 @@ from tool_envs.agents import load_agent
 from tool_envs.evaluation import EpisodeResult, Report, evaluate_slice
 from tool_envs.evaluation.failures import Failure
 from tool_envs.evaluation.slice_files import read_slice
-from tool_envs.trajectory.refs import AgentRef
+from tool_envs.trajectory.refs import AgentRef, TokenCounts, TokenUsage
 
 SMOKE = read_slice("retail/smoke@1")
 SMALL = msgspec.structs.replace(SMOKE, tasks=SMOKE.tasks[:6])
@@ -19,6 +19,10 @@ SMALL = msgspec.structs.replace(SMOKE, tasks=SMOKE.tasks[:6])
 def played(agent="oracle", trials=1):
     """A real report over six tasks."""
     return evaluate_slice(SMALL, load_agent(agent), trials=trials, floors=False)
+
+
+counts = st.none() | st.builds(TokenCounts, st.integers(0, 10**6), st.integers(0, 10**4))
+usages = st.builds(TokenUsage, counts, counts)
 
 
 @st.composite
@@ -43,6 +47,7 @@ def results(draw, task, index):
                 said=draw(st.integers(0, 9)),
                 failure=failure.get(reward),
                 cost=draw(st.floats(0, 10)),
+                usage=draw(usages),
             )
         )
     return found
@@ -55,7 +60,7 @@ def reports(draw, frozen=SMALL, name="model"):
     first = msgspec.structs.replace(drawn[0][0], status="completed", reward=1.0, failure=None)
     drawn[0][0] = first
     return Report(
-        format_version="1.0.0",
+        format_version="1.1.0",
         slice=frozen,
         agent=AgentRef(name=name, version="1"),
         trials=4,

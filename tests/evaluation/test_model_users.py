@@ -128,7 +128,8 @@ def customer(request):
 
 def options(url=None):
     words = ["-k", "user=llm", "-k", "user_model=customer", "-k", 'user_arguments={"temperature": 0}']
-    return words if url is None else [*words, "-k", f"user_base_url={url}"]
+    prices = 'user_client={"prices": [1000000, 0]}'  # a dollar for each token that is sent
+    return words if url is None else [*words, "-k", f"user_base_url={url}", "-k", prices]
 
 
 def test_an_agent_is_evaluated_on_a_slice_and_rescored_without_the_model(run, path):
@@ -142,6 +143,11 @@ def test_an_agent_is_evaluated_on_a_slice_and_rescored_without_the_model(run, pa
     report = json.loads(Path("r.json").read_text())
     assert (report["slice"], report["floors"]) == (load(path).to_json(), {})
     assert report["scores"]["outcomes"] == {"completed": 1}
+    assert report["scores"]["user_tokens"] == {"episodes": 1, "prompt": 20.0, "completion": 10.0}
+    assert (report["scores"]["agent_tokens"], report["scores"]["cost"]) == (None, 20.0)
+    assert "20.0 sent, 10.0 sampled; means of 1 episodes" in played.stdout
+    compared = run("compare", "r.json", "r.json")
+    assert "20.0 sent, 10.0 sampled; means of 1 episodes and" in compared.stdout
     assert asked == 2
 
     rescored = run("rescore", "r", "--slice", SLICE, "--path", path, *options(), "--out", "again.json")
@@ -163,6 +169,12 @@ def test_a_model_is_evaluated_with_another_as_its_user(run, path):
         assert {request.json["model"] for request in stub.requests} == {"clerk", "customer"}
     results = json.loads(played.stdout)["results"]
     assert [(result["status"], result["steps"]) for result in results] == [("completed", 1)] * 2
+    asked = {"agent": {"prompt": 10, "completion": 5}, "user": {"prompt": 20, "completion": 10}}
+    assert [result["usage"] for result in results] == [asked] * 2
+    shown = run("view", "r")
+    assert "20.0 sent, 10.0 sampled; means of 2 episodes" in shown.stdout
+    shown = run("view", "r", "--episode", "retail/test/0")
+    assert "10 sent, 5 sampled" in shown.stdout
     assert {record.simulator.name for record in read_trajectories("r")} == {"tau_bench_llm"}
 
 

@@ -17,6 +17,7 @@ from tool_envs.evaluation.failures import Failure, failure_of
 from tool_envs.evaluation.journal import Journal
 from tool_envs.evaluation.scores import trials_by_task
 from tool_envs.reward import Ledger, Outcome
+from tool_envs.schema.forms import check_form
 
 ORACLE = load_agent("oracle")
 
@@ -51,6 +52,32 @@ def test_each_task_counts_once_in_the_success_rate(report):
     assert report.scores.pass_hat[1] == report.scores.pass_at[1] == report.scores.success_rate
     assert list(report.scores.causes.values()) == sorted(report.scores.causes.values(), reverse=True)
     assert sum(report.scores.causes.values()) == sum(r.reward != 1.0 for r in report.results)
+
+
+@given(reports())
+def test_tokens_are_means_over_the_episodes_in_which_they_were_counted(report):
+    for side, found in (("agent", report.scores.agent_tokens), ("user", report.scores.user_tokens)):
+        known = [counts for r in report.results if (counts := getattr(r.usage, side)) is not None]
+        assert (found is None) == (not known)
+        if found:
+            assert found.episodes == len(known)
+            assert found.prompt == pytest.approx(np.mean([counts.prompt for counts in known]))
+            assert found.completion == pytest.approx(np.mean([counts.completion for counts in known]))
+
+
+def test_what_1_0_0_wrote_is_read_with_tokens_that_nobody_counted(tmp_path):
+    report = played()
+    value = report.to_json()
+    for result in value["results"]:
+        del result["usage"]
+    value["format_version"] = "1.0.0"
+    check_form("report", "1.0.0", value, "older")
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(value))
+    assert read_report(path) == report
+    path.write_text(json.dumps({**value, "results": 5}))
+    with pytest.raises(DataFileError, match="results"):
+        read_report(path)
 
 
 def test_trials_differ_and_the_first_is_that_of_a_single_trial():

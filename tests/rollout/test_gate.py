@@ -10,6 +10,7 @@ import toy_domain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tool_envs.chat import Usage
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.rollout import (
     Engine,
@@ -54,6 +55,7 @@ class Sampler:
 
     async def act(self, messages, tools, partial):
         tokens = partial or Tokens((*PROMPT, len(messages) + len(tools)), (), ())
+        begun = len(tokens.token_ids)
         self.running += 1
         try:
             while len(tokens.token_ids) < self.length:
@@ -61,10 +63,14 @@ class Sampler:
                 tokens = self.extend(tokens)
         except asyncio.CancelledError:
             await asyncio.sleep(0)  # as a server takes its time to stop
-            raise GenerationInterruptedError(tokens, cost=0.25) from None
+            raise GenerationInterruptedError(tokens, 0.25, self.usage(tokens, begun)) from None
         finally:
             self.running -= 1
-        return PolicyOutput(action="Good day.", tokens=tokens, cost=0.5)
+        return PolicyOutput(action="Good day.", tokens=tokens, cost=0.5, usage=self.usage(tokens, begun))
+
+    @staticmethod
+    def usage(tokens, begun):
+        return Usage(len(tokens.prompt_token_ids) + begun, len(tokens.token_ids) - begun)
 
     def extend(self, tokens):
         self.sampled += 1
@@ -185,6 +191,8 @@ def test_what_interrupted_requests_cost_is_paid():
 
     assert [run.version for run in turn.policy_version] == ["step-0", "step-1", "step-2"]
     assert turn.cost == 0.25 + 0.25 + 0.5
+    begun = itertools.accumulate([run.count for run in turn.policy_version[:-1]], initial=0)
+    assert turn.usage == Usage(sum(len(turn.tokens.prompt_token_ids) + each for each in begun), 10)
 
 
 def test_a_turn_that_is_interrupted_without_an_update_is_of_one_version():

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import gymnasium
+import msgspec
 import pytest
 from chat_stub import completion, failure, overflow, refusal, serving
 from hypothesis import given
@@ -13,11 +14,12 @@ from sample_goals import CANCEL, FORBIDDEN, LEXICON, QUESTION, RETURN, SECOND_CH
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.agents.agent import say
-from tool_envs.chat import ChatReply, ChatStatusError, ContextOverflowError
+from tool_envs.chat import ChatReply, ChatStatusError, ContextOverflowError, Usage
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.simulators import LLMUser, Turn, UserReplyError, llm_prompt
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.trajectory import Trajectory, record_episode, replay
+from tool_envs.trajectory.refs import TokenCounts
 
 KEY = "sk-test-0123456789abcdefghij"
 PROPOSAL = "Shall I return the desk lamp and the water bottle from order #W1234567 to PayPal?"
@@ -296,6 +298,23 @@ def test_costs_add_up_over_all_replies():
     assert talk(Scripted(reply("Hello.")))[0].cost == 0.0
 
 
+def test_tokens_add_up_over_all_replies_or_are_unknown():
+    def used(*usages):
+        source = Scripted(reply("Hello."), "?", reply("Hm."))
+        answered = iter(usages)
+        ask = source.complete
+
+        async def complete(*words, **options):
+            return msgspec.structs.replace(await ask(*words, **options), usage=next(answered))
+
+        source.complete = complete
+        return talk(source, "Who are you?")[0].usage
+
+    assert used(Usage(10, 1), Usage(20, 2), Usage(30, 3)) == Usage(60, 6)
+    assert used(Usage(10, 1), None, Usage(30, 3)) is None
+    assert LLMUser(RETAIL_PHRASES, Scripted()).usage is None
+
+
 def test_a_snapshot_is_enough_to_go_on():
     first, _ = talk(Scripted(reply("Hello.")))
     source = Scripted(agreed("Yes."))
@@ -364,6 +383,7 @@ def test_who_says_by_model_what_the_agenda_user_says_is_served_as_well(env_id, d
 
     assert record.simulator.name == "llm"
     assert record.costs == {"agent": 0.0, "user": 10.0 * len(stub.requests)}
+    assert record.usage.user == TokenCounts(10 * len(stub.requests), 5 * len(stub.requests))
     said = [message["content"] for message in record.to_json()["messages"] if message["role"] == "user"]
     assert [turn["say"] for turn in record.options["user_turns"]] == said
     replay(Trajectory.from_json(json.loads(record.to_line())))

@@ -48,6 +48,9 @@ def any_records(draw):
     value["task"]["id"] = draw(TEXTS)
     value["env"]["kwargs"] = draw(st.dictionaries(TEXTS, _JSON, max_size=3))
     value["agent"]["name"] = draw(TEXTS.filter(bool))
+    value["usage"]["user"] = draw(
+        st.none() | st.fixed_dictionaries(dict.fromkeys(["prompt", "completion"], st.integers(0, 2**200)))
+    )
     value["costs"]["agent"] = draw(st.floats(0, allow_nan=False, allow_infinity=False))
     value["outcome"]["steps"] = draw(st.integers(0, 2**200))
     value["outcome"]["reward"] = draw(st.none() | st.floats(allow_nan=False, allow_infinity=False))

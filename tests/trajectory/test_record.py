@@ -1,4 +1,4 @@
-"""The record 3.0.0: its laws, the agreement of types and schema, and upgrades of what older ones wrote."""
+"""The record 3.1.0: its laws, the agreement of types and schema, and upgrades of what older ones wrote."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ import pytest
 import toy_domain
 from hypothesis import given
 from hypothesis import strategies as st
-from trajectory_records import RECORDS_1, RECORDS_2, assistant, base, finish, observation, records
+from trajectory_records import RECORDS_1, RECORDS_2, RECORDS_3, assistant, base, finish, observation, records
 
 from tool_envs.agents import TRIVIAL, load_agent
 from tool_envs.environments import make_env
@@ -29,10 +29,11 @@ from tool_envs.trajectory.record import (
 )
 from tool_envs.trajectory.tokens import NOT_SAMPLED, prove_sampled, to_tokens
 
-FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
-FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
+FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
 FORM_1 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/1.0.0"))
 FORM_2 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
+FORM_3 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
 DESK, SAMPLE = toy_domain.ENV_ID, "tool_envs/TauBench-v0"
 
 
@@ -380,9 +381,16 @@ def test_replay_leaves_judges_out():
 # --- Older formats
 
 
+def as_3(value):
+    """A record as 3.0.0 would have written it."""
+    value = copy.deepcopy(value)
+    del value["usage"]
+    return {**value, "format_version": "3.0.0"}
+
+
 def as_2(value):
     """A record as 2.0.0 would have written it."""
-    value = copy.deepcopy(value)
+    value = as_3(value)
     if value["env"]["kwargs"].get("process") == "sub_goals":
         value["env"]["kwargs"]["process"] = True
     for name in ("format", "process_source", "rubric_source"):
@@ -417,6 +425,8 @@ def test_an_upgraded_record_of_a_scripted_agent_is_what_is_written_today(name, e
         value = as_1(trajectory.to_json())
         FORM_1.validate(value)
         assert Trajectory.from_json(value) == trajectory
+        FORM_3.validate(as_3(trajectory.to_json()))
+        assert Trajectory.from_json(as_3(trajectory.to_json())) == trajectory
         FORM_2.validate(as_2(trajectory.to_json()))
         assert Trajectory.from_json(as_2(trajectory.to_json())) == trajectory
 
@@ -449,6 +459,20 @@ def test_what_2_0_0_wrote_is_read_and_replayed():
         ledger = upgraded["outcome"]["ledger"]
         assert ledger["process_source"] == (named and {"name": "sub_goals", "digest": None})
         assert {**as_2(upgraded), "env": value["env"]} == value
+        replay(trajectory)
+
+
+def test_what_3_0_0_wrote_is_read_and_replayed():
+    values = [json.loads(line) for line in RECORDS_3.read_text().splitlines()]
+    assert any(message.get("tokens") for value in values for message in value["messages"])
+
+    for value in values:
+        FORM_3.validate(value)
+        trajectory = Trajectory.from_json(value)
+        upgraded = trajectory.to_json()
+        FORM.validate(upgraded)
+        assert upgraded["usage"] == {"agent": None, "user": None}
+        assert as_3(upgraded) == value
         replay(trajectory)
 
 
@@ -508,7 +532,7 @@ def test_an_older_digest_with_a_line_break_is_refused():
 
 @pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "4.0.0", None, 2, ["1.0.0"], {}])
 def test_an_unknown_version_is_refused(version):
-    known = re.escape("expected format_version '1.0.0' or '2.0.0' or '3.0.0', not ")
+    known = re.escape("expected format_version '1.0.0' or '2.0.0' or '3.0.0' or '3.1.0', not ")
 
     with pytest.raises(DataFileError, match=known):
         Trajectory.from_json({**base(), "format_version": version})

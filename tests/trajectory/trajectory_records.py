@@ -14,6 +14,8 @@ RECORDS_1 = Path(__file__).parent / "records-1.0.0.jsonl"
 """Records that 1.0.0 wrote: two that were completed, one cut by its limit, one failed by infrastructure."""
 RECORDS_2 = Path(__file__).parent / "records-2.0.0.jsonl"
 """Records that 2.0.0 wrote: two that were completed, one failed, and two whose `process` was a bool."""
+RECORDS_3 = Path(__file__).parent / "records-3.0.0.jsonl"
+"""Records that 3.0.0 wrote: three that were completed, one of them with tokens, and one that failed."""
 
 END = 256
 SPECIAL = {"<|user|>": 257, "<|tool|>": 258, "<|assistant|>": 259, "<|end|>": END}

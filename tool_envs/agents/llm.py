@@ -7,7 +7,7 @@ import msgspec
 
 from tool_envs.agents import json_calls
 from tool_envs.canonical import digest
-from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError
+from tool_envs.chat import ChatModel, ChatReply, ContextOverflowError, Usage
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
 from tool_envs.rollout.policy import PolicyOutput
@@ -88,12 +88,13 @@ class ChatPolicy:
                 messages, tools
             )
         except ContextOverflowError:
-            return PolicyOutput(action="", finish="context")
+            return PolicyOutput(action="", finish="context", usage=Usage(0, 0))  # no reply, no tokens
         return PolicyOutput(
             action=_native_action(reply) if self._calls == "native" else json_calls.as_action(reply.text),
             tokens=_tokens(reply),
             finish="length" if reply.finish_reason == "length" else "stop",
             cost=reply.cost or 0.0,
+            usage=reply.usage,
         )
 
     async def _ask_natively(

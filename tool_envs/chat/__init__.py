@@ -11,7 +11,7 @@ from tool_envs.chat.failures import (
 )
 from tool_envs.chat.ledger import Ledger, Prices
 from tool_envs.chat.model import ChatModel
-from tool_envs.chat.reply import ChatReply, Usage
+from tool_envs.chat.reply import ChatReply, Usage, total_usage
 
 __all__ = [
     "ChatClient",
@@ -26,4 +26,5 @@ __all__ = [
     "Ledger",
     "Prices",
     "Usage",
+    "total_usage",
 ]

@@ -4,6 +4,7 @@ The forms are those of OpenAI's Chat Completions API, and for token ids vLLM's `
 `prompt_token_ids` beside `choices`, `token_ids` in the choice.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -23,6 +24,14 @@ class Usage(msgspec.Struct, frozen=True):
 
     prompt_tokens: _Count
     completion_tokens: _Count
+
+
+def total_usage(usages: Sequence[Usage | None]) -> Usage | None:
+    """The tokens of several requests together; None: there was none, or those of one are unknown."""
+    known = [usage for usage in usages if usage is not None]
+    if not known or len(known) < len(usages):
+        return None
+    return Usage(sum(each.prompt_tokens for each in known), sum(each.completion_tokens for each in known))
 
 
 class ChatReply(msgspec.Struct, frozen=True, kw_only=True):

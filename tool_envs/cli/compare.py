@@ -1,6 +1,7 @@
 """`tool-envs compare` and `tool-envs attribute`: what evaluations say about each other."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from tool_envs.cli.screen import console, show_interval, show_rate, table_of
 from tool_envs.evaluation import read_report
 from tool_envs.evaluation.compare import attribute, compare_reports
 from tool_envs.evaluation.report import Report
+from tool_envs.evaluation.view import show_tokens
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")]
 
@@ -39,6 +41,7 @@ def compare(
         ("p-value", f"{paired.p_value:.4f} ({paired.test})"),
         ("tasks that flip", show_rate(paired.flips)),
         ("smallest difference to be seen", show_rate(paired.smallest_difference)),
+        *((name, f"{one} and {other}") for name, one, other in _show_effort(before, after)),
     ):
         table.add_row(name, value)
     screen = console()
@@ -78,3 +81,12 @@ def _name(report: Report) -> str:
 
 def _show_rate(report: Report) -> str:
     return show_interval(report.scores.success_rate)
+
+
+def _show_effort(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    """What both took beside their success: a name, and the figure of each."""
+    first, second = before.scores, after.scores
+    yield "mean steps", show_rate(first.mean_steps, 2), show_rate(second.mean_steps, 2)
+    yield "agent's tokens", show_tokens(first.agent_tokens), show_tokens(second.agent_tokens)
+    yield "user's tokens", show_tokens(first.user_tokens), show_tokens(second.user_tokens)
+    yield "cost", f"{first.cost:.4f} USD", f"{second.cost:.4f} USD"

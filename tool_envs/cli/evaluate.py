@@ -30,6 +30,7 @@ from tool_envs.evaluation.scores import Group
 from tool_envs.evaluation.slice import Slice
 from tool_envs.evaluation.slice_files import local_of
 from tool_envs.evaluation.training import training_marks
+from tool_envs.evaluation.view import show_tokens
 from tool_envs.messages import Json
 from tool_envs.rollout import EpisodePolicy, Policy
 from tool_envs.trajectory import TrajectoryWriter, record_episode
@@ -245,6 +246,8 @@ def report_table(report: Report) -> Table:
         ("episodes", f"{scores.episodes}: {show_counts(scores.outcomes)}"),
         ("agent's mistakes", show_counts(scores.error_codes)),
         ("not understood by the user", show_rate(scores.not_understood_rate)),
+        ("agent's tokens", show_tokens(scores.agent_tokens)),
+        ("user's tokens", show_tokens(scores.user_tokens)),
         ("cost", f"{scores.cost:.4f} USD"),
         ("tasks", f"{frozen.coverage} of {frozen.env.id}, {report.trials} trials each"),
         ("interface", f"interface: {frozen.schema.interface}"),

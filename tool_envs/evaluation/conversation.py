@@ -178,4 +178,7 @@ def _versions(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
     yield "data after", f"digest {trajectory.data.final_digest}"
     yield "seed", str(trajectory.seed)
     yield "options of reset", json.dumps(trajectory.options)
+    for side, counts in (("agent", trajectory.usage.agent), ("user", trajectory.usage.user)):
+        if counts is not None:
+            yield f"tokens of the {side}", f"{counts.prompt} sent, {counts.completion} sampled"
     yield "cost", ", ".join(f"{side} {dollars:.4f} USD" for side, dollars in trajectory.costs.items())

@@ -9,11 +9,13 @@ from tool_envs.evaluation.failures import failure_of, failure_outside
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.messages import RESPOND
 from tool_envs.task import Task
+from tool_envs.trajectory.capture import user_cost, user_counts
 from tool_envs.trajectory.record import ToolMessage, Trajectory, UserMessage, assistant_messages
+from tool_envs.trajectory.refs import TokenUsage
 
 
 def result_of_episode(env: ToolEnv, index: int, trial: int, seed: int) -> EpisodeResult:
-    """How the episode went that an environment holds.
+    """How the episode went that an environment holds; what its agent cost is not known there.
 
     Args:
         env: The environment.
@@ -41,6 +43,8 @@ def result_of_episode(env: ToolEnv, index: int, trial: int, seed: int) -> Episod
         said=len(episode.said),
         not_understood=episode.user.not_understood,
         failure=failure_of(outcome, len(episode.said)),
+        cost=user_cost(episode),
+        usage=TokenUsage(user=user_counts(episode)),
     )
 
 
@@ -95,6 +99,7 @@ def result_of_record(record: Trajectory, found: tuple[int, Task] | None, trial: 
         not_understood=outcome.not_understood,
         failure=failure_of(outcome, said),
         cost=sum(record.costs.values()),
+        usage=record.usage,
     )
 
 

@@ -18,7 +18,7 @@ from tool_envs.messages import Json
 from tool_envs.schema.forms import check_form
 from tool_envs.trajectory.refs import AgentRef
 
-FORMAT_VERSION: Final = "1.0.0"
+FORMAT_VERSION: Final = "1.1.0"
 """The version of a report's form, `schemas/meta/report/<version>.json`."""
 
 
@@ -36,7 +36,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         seconds: Time that playing took.
     """
 
-    format_version: Literal["1.0.0"]
+    format_version: Literal["1.1.0"]
     slice: Slice
     agent: AgentRef
     trials: int
@@ -80,6 +80,7 @@ def read_report(path: str | Path) -> Report:
         raise DataFileError(path, f"cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
         raise DataFileError(path, f"no report: {problem}") from None
+    value = _upgraded(value, str(path))
     check_form("report", FORMAT_VERSION, value, str(path))
     frozen = parse_slice(value["slice"], str(path))
     fields = {name: part for name, part in value.items() if name not in ("slice", "scores")}
@@ -87,3 +88,12 @@ def read_report(path: str | Path) -> Report:
         return msgspec.convert({**fields, "slice": frozen.fields()}, Report)
     except msgspec.ValidationError as problem:
         raise DataFileError(path, str(problem)) from None
+
+
+def _upgraded(value: Json, path: str) -> Json:
+    """A report 1.0.0 as 1.1.0, which adds the tokens of each episode: nobody counted them."""
+    if not isinstance(value, dict) or value.get("format_version") != "1.0.0":
+        return value
+    check_form("report", "1.0.0", value, path)
+    results = [{**result, "usage": {"agent": None, "user": None}} for result in value["results"]]
+    return {**value, "format_version": "1.1.0", "results": results}

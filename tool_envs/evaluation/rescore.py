@@ -67,7 +67,7 @@ def _grade_again(env: gymnasium.Env[Any, Any], record: Trajectory, trial: int) -
     if record.outcome.status == "infrastructure":
         return result_of_record(record, (index, inner.domain.tasks[index]), trial)
     found = result_of_episode(inner, index, trial, record.seed)
-    return msgspec.structs.replace(found, cost=sum(record.costs.values()))
+    return msgspec.structs.replace(found, cost=sum(record.costs.values()), usage=record.usage)
 
 
 def _require_of_slice(record: Trajectory, frozen: Slice, number: int) -> None:

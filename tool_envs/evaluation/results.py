@@ -4,6 +4,7 @@ import msgspec
 
 from tool_envs.evaluation.failures import Failure
 from tool_envs.reward import Status
+from tool_envs.trajectory.refs import TokenUsage
 
 
 class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -24,6 +25,7 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         not_understood: How many of them the user did not understand.
         failure: Why it did not succeed; None: it did, or was not graded by rules.
         cost: US dollars paid for models, agent and user.
+        usage: Tokens of the requests to them.
     """
 
     index: int
@@ -40,3 +42,4 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     not_understood: int = 0
     failure: Failure | None = None
     cost: float = 0.0
+    usage: TokenUsage = TokenUsage()

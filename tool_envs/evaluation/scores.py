@@ -8,6 +8,7 @@ import msgspec
 
 from tool_envs.evaluation.metrics import Interval, Trials, flip_rate, pass_at_k, pass_hat_k, rate_over_tasks
 from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.trajectory.refs import TokenCounts
 
 Key = TypeVar("Key", str, int)
 
@@ -22,6 +23,20 @@ class Group(msgspec.Struct, frozen=True):
 
     tasks: int
     success_rate: Interval
+
+
+class MeanTokens(msgspec.Struct, frozen=True):
+    """Tokens of the requests to a model, for an episode.
+
+    Attributes:
+        episodes: In how many they were counted; others are not in the means.
+        prompt: Mean of those sent.
+        completion: Mean of those sampled.
+    """
+
+    episodes: int
+    prompt: float
+    completion: float
 
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +59,8 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
         blames: Whose fault the failures were, most frequent first.
         causes: Why episodes failed, most frequent first.
         cost: US dollars.
+        agent_tokens: Of the agent's model; None: they were counted in no episode.
+        user_tokens: Of the user's model, likewise.
     """
 
     episodes: int
@@ -61,6 +78,8 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     blames: dict[str, int]
     causes: dict[str, int]
     cost: float
+    agent_tokens: MeanTokens | None
+    user_tokens: MeanTokens | None
 
     @property
     def rate(self) -> float | None:
@@ -91,6 +110,8 @@ def scores_of(results: Sequence[EpisodeResult]) -> Scores:
         blames=_most_frequent(Counter(failure.blame for failure in failures)),
         causes=_most_frequent(Counter(failure.cause for failure in failures)),
         cost=sum(result.cost for result in results),
+        agent_tokens=_mean_tokens([result.usage.agent for result in results]),
+        user_tokens=_mean_tokens([result.usage.user for result in results]),
     )
 
 
@@ -101,6 +122,14 @@ def trials_by_task(results: Sequence[EpisodeResult]) -> dict[str, Trials]:
         if result.reward is not None:
             rewards.setdefault(result.task_id, []).append(result.reward)
     return {task: Trials(each.count(1.0), len(each)) for task, each in rewards.items()}
+
+
+def _mean_tokens(counts: Sequence[TokenCounts | None]) -> MeanTokens | None:
+    known = [each for each in counts if each is not None]
+    if not known:
+        return None
+    prompt, completion = sum(each.prompt for each in known), sum(each.completion for each in known)
+    return MeanTokens(len(known), prompt / len(known), completion / len(known))
 
 
 def _rate(tasks: Mapping[str, Trials]) -> Interval | None:

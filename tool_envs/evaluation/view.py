@@ -11,7 +11,7 @@ from tool_envs.evaluation.conversation import conversation_of
 from tool_envs.evaluation.report import Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.runs import Run, Stage
-from tool_envs.evaluation.scores import Group, Scores, trials_by_task
+from tool_envs.evaluation.scores import Group, MeanTokens, Scores, trials_by_task
 from tool_envs.messages import Json
 from tool_envs.trajectory.record import Trajectory
 
@@ -115,9 +115,18 @@ def figure_rows(scores: Scores) -> list[tuple[str, str]]:
         ("agent's mistakes", _counts(scores.error_codes)),
         ("trials that disagree", _share(scores.flip_rate)),
         ("not understood by the user", _share(scores.not_understood_rate)),
+        ("agent's tokens", show_tokens(scores.agent_tokens)),
+        ("user's tokens", show_tokens(scores.user_tokens)),
         ("cost", f"{scores.cost:.4f} USD"),
     ]
     return [row for row in rows if row[1] != "-"]
+
+
+def show_tokens(tokens: MeanTokens | None) -> str:
+    """Tokens as a text; `-` where they were counted in no episode."""
+    if tokens is None:
+        return "-"
+    return f"{tokens.prompt:.1f} sent, {tokens.completion:.1f} sampled; means of {tokens.episodes} episodes"
 
 
 def _counts(counts: dict[str, int]) -> str:

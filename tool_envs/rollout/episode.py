@@ -5,6 +5,7 @@ import math
 from collections.abc import Coroutine
 from typing import Any
 
+from tool_envs.chat import Usage, total_usage
 from tool_envs.env import ToolEnv
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.rollout.plan import PlannedEpisode
@@ -54,6 +55,7 @@ class RunningEpisode:
         self._begun = False
         self._turns: list[Turn] = []
         self._cost = 0.0
+        self._usages: list[Usage | None] = []
         self._timeout: asyncio.Timeout | None = None  # while it is played
         self._is_given_up = False
 
@@ -135,6 +137,7 @@ class RunningEpisode:
                 f"The cost of a turn is a number of US dollars of at least 0, not {output.cost!r}."
             )
         self._cost += output.cost
+        self._usages.append(output.counted)
         if output.finish == "stop":
             self._turns.append(_describe(output, version))
             *_, info = await self._env.astep(output.action)
@@ -162,6 +165,7 @@ class RunningEpisode:
             policy_versions=[self.head] if self._keeps_version else self._versions.since(self.head.number),
             turns=self._turns[:written],  # an action that nobody can have written is no message
             agent_cost=self._cost,
+            agent_usage=total_usage(self._usages),
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 import msgspec
 
+from tool_envs.chat import Usage, total_usage
 from tool_envs.errors import UsageError
 from tool_envs.rollout.policy import Policy, PolicyOutput
 from tool_envs.rollout.versions import Versions
@@ -21,11 +22,12 @@ class GenerationInterruptedError(Exception):
     Args:
         tokens: All of the turn: the prompt of its first request, and every token sampled since.
         cost: US dollars that the request cost which was cut off.
+        usage: Tokens of that request; None: unknown.
     """
 
-    def __init__(self, tokens: Tokens, cost: float = 0.0) -> None:
+    def __init__(self, tokens: Tokens, cost: float = 0.0, usage: Usage | None = None) -> None:
         super().__init__(f"interrupted after {len(tokens.token_ids)} sampled tokens")
-        self.tokens, self.cost = tokens, cost
+        self.tokens, self.cost, self.usage = tokens, cost, usage
 
 
 class ResumablePolicy(Protocol):
@@ -193,6 +195,7 @@ class Interruptible:
             except GenerationInterruptedError as cut:
                 turn.grow(cut.tokens, version)
                 turn.cost += cut.cost
+                turn.usages.append(cut.usage)
 
 
 class _Turn:
@@ -201,6 +204,7 @@ class _Turn:
     def __init__(self) -> None:
         self.tokens: Tokens | None = None
         self.cost = 0.0
+        self.usages: list[Usage | None] = []
         self._counts: dict[str, int] = {}
 
     def grow(self, tokens: Tokens, version: str) -> None:
@@ -220,7 +224,12 @@ class _Turn:
             raise UsageError("The turn was interrupted: expected its tokens, but `tokens` is None.")
         runs = tuple(PolicyRun(version=name, count=count) for name, count in self._counts.items())
         whole = PolicyRun(version=version, count=None if self.tokens is None else 0)
-        return msgspec.structs.replace(output, policy_version=runs or (whole,), cost=output.cost + self.cost)
+        return msgspec.structs.replace(
+            output,
+            policy_version=runs or (whole,),
+            cost=output.cost + self.cost,
+            usage=total_usage([*self.usages, output.usage]),
+        )
 
 
 def _count_new(old: Tokens | None, new: Tokens) -> int:

@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from tool_envs.chat import Usage
 from tool_envs.env import Observation, ToolEnv
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import PolicySetting
@@ -25,6 +26,7 @@ class PolicyOutput(msgspec.Struct, frozen=True, kw_only=True):
             that was in force when it was asked for.
         finish: Why it ended. A turn that did not `stop` is not carried out: the episode is truncated.
         cost: US dollars.
+        usage: Tokens of all requests for it; None: nobody counted them, but for those that `tokens` has.
     """
 
     action: Json
@@ -32,6 +34,14 @@ class PolicyOutput(msgspec.Struct, frozen=True, kw_only=True):
     policy_version: tuple[PolicyRun, ...] = ()
     finish: Finish = "stop"
     cost: float = 0.0
+    usage: Usage | None = None
+
+    @property
+    def counted(self) -> Usage | None:
+        """Tokens of all requests for it; None: unknown."""
+        if self.usage is not None or self.tokens is None:
+            return self.usage
+        return Usage(len(self.tokens.prompt_token_ids), len(self.tokens.token_ids))
 
 
 class Policy(Protocol):

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import gymnasium
 import msgspec
 
+from tool_envs.chat import Usage
 from tool_envs.env import ToolEnv, unwrap
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
@@ -36,6 +37,8 @@ from tool_envs.trajectory.refs import (
     Sha256,
     SimulatorRef,
     TaskRef,
+    TokenCounts,
+    TokenUsage,
 )
 
 _T = TypeVar("_T")
@@ -77,6 +80,7 @@ def record_episode(
     policy_versions: Sequence[PolicyVersion] | None = None,
     turns: Sequence[Turn] | None = None,
     agent_cost: float = 0.0,
+    agent_usage: Usage | None = None,
     slice_id: str | None = None,
 ) -> Trajectory:
     """The record of an environment's finished episode.
@@ -95,6 +99,7 @@ def record_episode(
         turns: For each message of the agent, in order, who wrote it and what was sampled; None:
             `agent_version` wrote them all.
         agent_cost: US dollars for the agent's model, as far as they are known; the user says their own.
+        agent_usage: Tokens of all requests to it; None: nobody counted them, or not all.
         slice_id: The frozen slice that the episode belongs to; None: none.
 
     Raises:
@@ -111,7 +116,6 @@ def record_episode(
         raise UsageError("Only an episode that began with `reset(seed=...)` can be replayed from a record.")
     if not agent_version:
         raise UsageError("`agent_version` is empty. Say which version of the policy acted.")
-    user = episode.user
     versions = policy_versions or [PolicyVersion(version=agent_version, number=0)]
     return Trajectory(
         **describe_setting(inner),
@@ -127,8 +131,23 @@ def record_episode(
         messages=tuple(_record_messages(episode, agent_version, turns)),
         outcome=episode.outcome,
         filter_verdict=None,
-        costs={"agent": agent_cost, "user": user.cost if isinstance(user, AwaitedUser) else 0.0},
+        costs={"agent": agent_cost, "user": user_cost(episode)},
+        usage=TokenUsage(agent=_count(agent_usage), user=user_counts(episode)),
     )
+
+
+def user_cost(episode: Episode) -> float:
+    """US dollars that the user's model has cost, as far as that is known."""
+    return episode.user.cost if isinstance(episode.user, AwaitedUser) else 0.0
+
+
+def user_counts(episode: Episode) -> TokenCounts | None:
+    """Tokens of the requests to the user's model; None: there is none, or nobody counted them, or not all."""
+    return _count(episode.user.usage) if isinstance(episode.user, AwaitedUser) else None
+
+
+def _count(usage: Usage | None) -> TokenCounts | None:
+    return None if usage is None else TokenCounts(usage.prompt_tokens, usage.completion_tokens)
 
 
 def _record_messages(

@@ -24,10 +24,11 @@ from tool_envs.trajectory.refs import (
     Sha256,
     SimulatorRef,
     TaskRef,
+    TokenUsage,
 )
 from tool_envs.trajectory.upgrades import STEPS
 
-FORMAT_VERSION: Final = "3.0.0"
+FORMAT_VERSION: Final = "3.1.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
 
 Author = Literal["policy", "human", "imported"]
@@ -233,12 +234,13 @@ class Trajectory(Part, frozen=True, kw_only=True):
         filter_verdict: What a filter for fine-tuning said, which is not a reward; None: none was asked, or it
             failed.
         costs: US dollars paid for the models of `agent` and `user`.
+        usage: Tokens of the requests to them.
 
     Raises:
         UsageError: The fields contradict each other; says how.
     """
 
-    format_version: Literal["3.0.0"]
+    format_version: Literal["3.1.0"]
     env: EnvRef
     schema: SchemaRef
     task: TaskRef
@@ -258,6 +260,7 @@ class Trajectory(Part, frozen=True, kw_only=True):
     outcome: Outcome
     filter_verdict: FilterVerdict | None
     costs: dict[str, Annotated[float, Meta(ge=0)]]
+    usage: TokenUsage
 
     def __post_init__(self) -> None:
         for law in _LAWS:

@@ -55,6 +55,20 @@ class DataRef(Part, frozen=True):
     final_digest: str
 
 
+class TokenCounts(Part, frozen=True):
+    """Tokens of all requests to a model: those sent, and those sampled."""
+
+    prompt: Count
+    completion: Count
+
+
+class TokenUsage(Part, frozen=True):
+    """Tokens of the models of agent and user; None: nobody counted them, or not all."""
+
+    agent: TokenCounts | None = None
+    user: TokenCounts | None = None
+
+
 class AgentRef(Part, frozen=True):
     """Who acted, and the version under which the episode began: the first of `policy_versions`."""
 

@@ -51,6 +51,11 @@ def from_2_to_3(record: dict[str, Json]) -> dict[str, Json]:
     }
 
 
+def from_3_0_to_3_1(record: dict[str, Json]) -> dict[str, Json]:
+    """A record 3.0.0 as 3.1.0, which adds the tokens of agent and user: nobody counted them."""
+    return {**record, "format_version": "3.1.0", "usage": {"agent": None, "user": None}}
+
+
 def _with_named_process(kwargs: dict[str, Json]) -> dict[str, Json]:
     if not isinstance(kwargs.get("process"), bool):
         return kwargs
@@ -59,5 +64,9 @@ def _with_named_process(kwargs: dict[str, Json]) -> dict[str, Json]:
 
 Step = tuple[str, Callable[[dict[str, Json]], dict[str, Json]]]
 
-STEPS: dict[str, Step] = {"1.0.0": ("2.0.0", from_1_to_2), "2.0.0": ("3.0.0", from_2_to_3)}
+STEPS: dict[str, Step] = {
+    "1.0.0": ("2.0.0", from_1_to_2),
+    "2.0.0": ("3.0.0", from_2_to_3),
+    "3.0.0": ("3.1.0", from_3_0_to_3_1),
+}
 """By format version: the next version, and the function that makes a valid record one of that version."""
