@@ -27,6 +27,7 @@ class Answer:
         pieces: In how many pieces the body is sent.
         pause: Seconds between them.
         cut: Where the connection is dropped: "before" the first byte, in the "body"; empty: nowhere.
+        chunked: Whether each piece is a chunk, and the length of the body is not told beforehand.
     """
 
     body: bytes = b""
@@ -36,6 +37,7 @@ class Answer:
     pieces: int = 1
     pause: float = 0.0
     cut: str = ""
+    chunked: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,24 @@ def no_choices():
 def huge(size):
     """A completion of that many bytes and more."""
     return completion("a" * size)
+
+
+def streamed(*words, ends=True, error=None):
+    """A completion as a stream of events, which is what `"stream": true` would have asked for.
+
+    Args:
+        words: What the model says, an event for each.
+        ends: Whether the stream says that it is over.
+        error: What the server says in it that has gone wrong; None: nothing has.
+    """
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "stub"}
+    chunks = [{**head, "choices": [{"index": 0, "delta": {"content": word}}]} for word in words]
+    if error is not None:
+        chunks.append({"error": {"message": error, "type": "server_error"}})
+    events = [json.dumps(chunk) for chunk in chunks] + ["[DONE]"] * ends
+    body = "".join(f"data: {event}\n\n" for event in events).encode()
+    headers = {"content-type": "text/event-stream"}
+    return Answer(body, headers=headers, pieces=max(1, len(events)), chunked=True)
 
 
 def dropped(where="before"):
@@ -237,7 +257,8 @@ class ChatStub:
             await asyncio.sleep(answer.delay)
         if answer.cut == "before":
             return False
-        lines = [f"HTTP/1.1 {answer.status} Said", f"content-length: {len(answer.body)}"]
+        size = "transfer-encoding: chunked" if answer.chunked else f"content-length: {len(answer.body)}"
+        lines = [f"HTTP/1.1 {answer.status} Said", size]
         lines += [f"{name}: {value}" for name, value in answer.headers.items()]
         writer.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
         return await _send(writer, answer)
@@ -246,6 +267,8 @@ class ChatStub:
 async def _send(writer, answer):
     size = math.ceil(len(answer.body) / answer.pieces) or 1
     pieces = [answer.body[start : start + size] for start in range(0, len(answer.body), size)]
+    if answer.chunked:
+        pieces = [b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [*pieces, b""]]
     for number, piece in enumerate(pieces):
         if number and answer.pause:
             await asyncio.sleep(answer.pause)

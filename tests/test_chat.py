@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from chat_stub import (
     refusal,
     serving,
     slow,
+    streamed,
     tool_calls,
 )
 from hypothesis import given, settings
@@ -100,9 +102,14 @@ FAULTS = {
     "empty": no_choices(),
     "nothing": Answer(),
     "huge": huge(20_000),
+    "chunked": replace(completion(), chunked=True, pieces=3),
+    "chunk cut": replace(completion(), chunked=True, pieces=3, cut="body"),
+    "stream": streamed("Hel", "lo."),
+    "stream cut": replace(streamed("Hel", "lo."), cut="body"),
+    "stream dry": slow(streamed(*["a"] * 50), pieces=51, pause=5.0),
 }
-TRANSIENT = {"dropped", "cut", "500", "503", "429", "429 after", "429 long"}
-REPLIES = {"fine", "later", "pieces"}
+TRANSIENT = {"dropped", "cut", "500", "503", "429", "429 after", "429 long", "chunk cut", "stream cut"}
+REPLIES = {"fine", "later", "pieces", "chunked"}
 
 
 @settings(max_examples=60)
@@ -201,6 +208,15 @@ def test_any_header_is_a_wait_or_none(value, date):
         ([Answer(b"[" * 9000)], ChatReplyError, 200, 1),
         ([Answer(b'{"choices": [{"message": {"a": ' + b"[" * 9000)], ChatReplyError, 200, 1),
         ([completion(finish="abort")], ChatReplyError, 200, 1),
+        ([Answer(b'{"choices": null}')], ChatReplyError, 200, 1),
+        ([Answer(b'{"choices": [{"message": null}]}')], ChatReplyError, 200, 1),
+        ([streamed("Hel", "lo.")], ChatReplyError, 200, 1),
+        ([streamed("Hel", ends=False)], ChatReplyError, 200, 1),
+        ([streamed(ends=False)], ChatReplyError, 200, 1),
+        ([replace(streamed("Hel", "lo."), cut="body")], ChatTransportError, None, 3),
+        ([replace(streamed("Hel"), status=500)], ChatStatusError, 500, 3),
+        ([streamed(*["word "] * 200)], ChatReplyError, 200, 1),
+        ([slow(streamed(*["a"] * 99), pieces=100, pause=1.0)], ChatDeadlineError, None, 1),
         ([slow(completion(), delay=31.0)], ChatDeadlineError, None, 1),
         ([slow(completion(), pieces=100, pause=1.0)], ChatDeadlineError, None, 1),
         ([failure(503), slow(completion(), delay=31.0)], ChatDeadlineError, 503, 2),
@@ -315,6 +331,27 @@ def test_a_cancelled_request_closes_its_connection():
 
     before, after, ledger = run_virtually(run())
     assert (before, after, ledger.requests, ledger.replies) == (1, 0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (streamed("Hel", "lo."), "a stream of events, which was not asked for (status 200, 1 attempt)."),
+        (streamed("Hel", error="The engine died."), "not asked for, with an error: The engine died (status"),
+        (
+            Answer(b": still there\n\n" + streamed("Hel").body),
+            "a stream of events, which was not asked for (",
+        ),
+        (Answer(b'event: error\ndata: {"message": "Too hot."}\n\n'), "with an error: Too hot (status"),
+        (Answer(b'{"choices": [], "data": "data:"}'), "a reply without choices"),
+    ],
+)
+def test_a_stream_that_nobody_asked_for_is_called_one(answer, problem):
+    assert problem in str(asked(answer))
+
+
+def test_blank_lines_that_keep_a_connection_open_are_no_part_of_the_reply():
+    assert asked(Answer(b"\n\n  \n" + completion("At last.").body)).text == "At last."
 
 
 # --- What a reply holds
@@ -537,6 +574,7 @@ def hiding(answer, caplog):
         dropped("body"),
         slow(completion(), delay=9.0),
         cut_json(),
+        streamed("Hm.", error=KEY),
         Answer(KEY.encode()),
     ],
 )

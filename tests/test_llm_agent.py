@@ -8,7 +8,19 @@ import jsonschema_rs
 import msgspec
 import pytest
 import toy_domain
-from chat_stub import Answer, ChatStub, completion, failure, overflow, refusal, tool_calls
+from chat_stub import (
+    Answer,
+    ChatStub,
+    completion,
+    cut_json,
+    failure,
+    huge,
+    no_choices,
+    overflow,
+    refusal,
+    streamed,
+    tool_calls,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_episodes import play
@@ -378,6 +390,10 @@ def test_a_model_that_does_what_the_oracle_does_is_paid_for_it(env_id, options, 
         ([refusal()], "completed", "user"),
         ([tool_calls(("no_such_tool", {}), ("", {}))], "truncated", "limit"),
         ([completion('{"name": "get_user_details", "arguments": {"use')], "truncated", "limit"),
+        ([completion("", finish="content_filter")], "truncated", "limit"),
+        ([huge(10**6), completion("Hm.", finish="length")], "truncated", "length"),
+        ([tool_calls(("get_user_details", {"user_id": "a" * 10**6})), overflow()], "truncated", "context"),
+        ([completion("Hm.", finish="length", message={"tool_calls": []})], "truncated", "length"),
     ],
 )
 def test_every_reply_ends_in_a_counted_outcome(answers, status, ended_by):
@@ -387,7 +403,32 @@ def test_every_reply_ends_in_a_counted_outcome(answers, status, ended_by):
     assert record.outcome.reward == 0.0
 
 
-@pytest.mark.parametrize("answer", [failure(500), failure(401), Answer()])
+def test_parallel_calls_are_run_in_order_and_each_is_answered_under_its_id():
+    at_once = [("get_book", {"book_id": "B1"}), ("get_book", {"book_id": "B2"})]
+
+    async def run(*calls_at_once, **options):
+        answers = [tool_calls(*calls_at_once), completion("Goodbye.")]
+        async with ChatStub(answers) as stub, ChatClient("m", base_url=stub.url) as client:
+            env = gymnasium.make(toy_domain.ENV_ID, **options)
+            record, _ = await play(env, ChatPolicy(client), 0)
+            return record.outcome.steps, stub.requests[1].json["messages"][-len(calls_at_once) :]
+
+    steps, answered = run_virtually(run(*at_once))
+    assert [message["tool_call_id"] for message in answered] == ["call_0", "call_1"]
+    assert answered[0]["content"] != answered[1]["content"]
+
+    fewer, answered = run_virtually(run(*at_once, parallel_calls="refuse"))
+    assert fewer == steps - 1
+    assert all("several_calls" in message["content"] for message in answered)
+
+    # Beside a call of a tool that there is not, which servers refuse to be shown, all are told as text.
+    _, answered = run_virtually(run(*at_once, ("no_such_tool", {})))
+    assert [message["role"] for message in answered] == ["user"] * 3
+
+
+@pytest.mark.parametrize(
+    "answer", [failure(500), failure(401), Answer(), streamed("Hm."), cut_json(), no_choices()]
+)
 def test_a_failure_of_the_server_is_never_a_reward(answer):
     with pytest.raises(ChatError):
         run_virtually(play_through("tool_envs/Retail-v0", [completion("Hm."), answer]))

@@ -56,7 +56,8 @@ class ChatClient:
 
     A request has one deadline, over all its attempts and the waits between them. It is sent again, a bounded
     number of times and after ever longer waits, when no whole answer came, when the server says that it has
-    too much to do or has failed, and not for anything else. Nothing is streamed.
+    too much to do or has failed, and not for anything else. Nothing is streamed: a stream that was not asked
+    for is no usable reply.
 
     All requests in one event loop share a pool of connections, which is opened by the first one and closed
     by `async with`, or at the end of `asyncio.run`. Another loop, in another thread or later, has another.

@@ -16,6 +16,8 @@ from tool_envs.messages import Json
 _Count = Annotated[int, Meta(ge=0)]
 _Ids = tuple[Annotated[int, Meta(ge=0)], ...]
 
+_EVENTS = (b"data:", b"event:", b":")
+"""With what the lines of a stream of events begin; those with a colon alone keep the connection open."""
 _SHOWN = 300  # characters of what a server says that stand in an error
 
 
@@ -143,10 +145,21 @@ def _explain(body: bytes, problem: Exception) -> str:
     said = _error_in(body)
     if said:
         return f"an error in place of a reply: {_short(said)}"
+    if body.lstrip().startswith(_EVENTS):
+        return _explain_stream(body)
     if isinstance(problem, RecursionError):
         return "JSON that is nested too deeply"
     what = "JSON of another form" if isinstance(problem, msgspec.ValidationError) else "no whole JSON"
     return f"{what}: {_short(str(problem))}"
+
+
+def _explain_stream(body: bytes) -> str:
+    """What is wrong with a stream of events (`text/event-stream`): that it is one, and what is said in it."""
+    events = (line.removeprefix(b"data:") for line in body.splitlines() if line.startswith(b"data:"))
+    said = next(filter(None, map(_error_in, events)), "")
+    return "a stream of events, which was not asked for" + (
+        f", with an error: {_short(said)}" if said else ""
+    )
 
 
 # --- Errors in bodies
