@@ -146,6 +146,7 @@ def test_an_agent_is_evaluated_on_a_slice_and_rescored_without_the_model(run, pa
     assert report["scores"]["user_tokens"] == {"episodes": 1, "prompt": 20.0, "completion": 10.0}
     assert (report["scores"]["agent_tokens"], report["scores"]["cost"]) == (None, 20.0)
     assert "20.0 sent, 10.0 sampled; means of 1 episodes" in played.stdout
+    assert "tau_bench_llm 1.0.0, played by customer" in played.stdout
     compared = run("compare", "r.json", "r.json")
     assert "20.0 sent, 10.0 sampled; means of 1 episodes and" in compared.stdout
     assert asked == 2

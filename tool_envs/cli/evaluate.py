@@ -27,7 +27,7 @@ from tool_envs.evaluation import (
 from tool_envs.evaluation.evaluate import OnEpisode
 from tool_envs.evaluation.policies import evaluate_policy
 from tool_envs.evaluation.scores import Group
-from tool_envs.evaluation.slice import Slice
+from tool_envs.evaluation.slice import Slice, SliceUser
 from tool_envs.evaluation.slice_files import local_of
 from tool_envs.evaluation.training import training_marks
 from tool_envs.evaluation.view import show_tokens
@@ -254,7 +254,7 @@ def report_table(report: Report) -> Table:
         ("schema", f"{frozen.schema.domain} {frozen.schema.version}, sha256 {frozen.schema.sha256[:12]}"),
         ("data", f"digest {frozen.data_digest[:12]}"),
         ("grader", f"digest {frozen.grader_digest[:12]}"),
-        ("user", f"{frozen.simulator.name} {frozen.simulator.version}"),
+        ("user", _show_user(frozen.simulator)),
         ("slice", f"digest {frozen.digest[:12]}"),
         ("agent version", report.agent.version),
         ("seed", str(frozen.seed)),
@@ -262,6 +262,11 @@ def report_table(report: Report) -> Table:
     ):
         table.add_row(name, value)
     return table
+
+
+def _show_user(user: SliceUser) -> str:
+    played_by = f", played by {user.model.name}" if user.model else ""
+    return f"{user.name} {user.version}{played_by}"
 
 
 def _show_floors(report: Report) -> str:
