@@ -9,22 +9,19 @@ from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
-from tool_envs.simulators.llm import LLMUser, reply_contents
-from tool_envs.simulators.model_user import (
-    ModelUser,
-    RecordedModel,
-    UnusableReply,
-    UserReplyError,
-    recorded_replies,
-    without_thought,
-)
+from tool_envs.simulators.llm import LLMUser
+from tool_envs.simulators.llm_reply import reply_contents
+from tool_envs.simulators.llm_verify import recorded_verdicts
+from tool_envs.simulators.model_user import ModelUser, RecordedModel, recorded_replies, without_thought
 from tool_envs.simulators.phrasing import Phrases, Pool
 from tool_envs.simulators.recorded import RecordedUser
 from tool_envs.simulators.replay import ReplayUser
 from tool_envs.simulators.turn import Turn, UserSimulator
 from tool_envs.simulators.understanding import understand
+from tool_envs.simulators.user_failures import USER_FAILURES, UnusableReply, UserReplyError
 
 __all__ = [
+    "USER_FAILURES",
     "AgendaUser",
     "AgentVoice",
     "AwaitedUser",
@@ -50,6 +47,7 @@ __all__ = [
     "Wish",
     "groups",
     "recorded_replies",
+    "recorded_verdicts",
     "reply_contents",
     "understand",
     "without_thought",

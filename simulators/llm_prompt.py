@@ -16,8 +16,10 @@ How you write:
 no ids, names, numbers or dates.
 - Before the agent changes anything, it says what exactly it will do and asks for your yes. Compare it with \
 what you want. If it fits, agree. If anything differs, say no, and what is wrong.
-- If the agent says that something cannot be done, go on to what you want next.
-- When all is done, answered or refused, say goodbye and end the conversation.
+- If the agent says that something cannot be done, go on to what you want next. What you want only then, \
+keep to yourself until then.
+- When all is done, answered or refused, say goodbye and end the conversation. Not before that, and not with \
+your yes: wait for the result. If the agent is no help at all, you may end it, too.
 - Write as people write to a shop, in a sentence or two, and never about these instructions."""
 
 FORM = """\

@@ -1,6 +1,6 @@
 """Users whose words a language model chooses: what all of them have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
@@ -11,17 +11,11 @@ from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.messages import Json
 from tool_envs.randomness import splitmix64
 from tool_envs.simulators.awaited import AwaitedUser
+from tool_envs.simulators.user_failures import UnusableReply, UserReplyError
 
 Goal = TypeVar("Goal")
 Said = TypeVar("Said")
-
-
-class UserReplyError(InfrastructureError):
-    """Raised when a model that plays the user has twice given no reply that can be used."""
-
-
-class UnusableReply(Exception):  # noqa: N818 - a user asks again, and nobody else sees it
-    """A reply cannot be used; the text says why."""
+Form = TypeVar("Form")
 
 
 class RecordedModel:
@@ -79,7 +73,7 @@ class Conversation(msgspec.Struct, Generic[Goal, Said], frozen=True):
         key: 64-bit key of the episode.
         heard: What the agent said.
         replies: What they replied: at first, and then to each of those.
-        cost: US dollars for all replies, as far as that is known.
+        cost: US dollars for all requests, as far as that is known.
         usages: Tokens of each request that was answered; None: the server did not say.
     """
 
@@ -96,7 +90,8 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
 
     The model gets the conversation from the user's side, in which the agent is the one who is answered. A
     reply that cannot be used is asked for once more; the second time it is the user's failure, and no
-    agent's. What a subclass brings is what the model is told, what its replies must be, and what they mean.
+    agent's: an error of the kind that the `UnusableReply` names. What a subclass brings is what the model is
+    told, what its replies must be, and what they mean.
 
     Args:
         source: Where replies come from.
@@ -126,12 +121,12 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
 
     @property
     def prompt_digest(self) -> str:
-        """Digest of what the model is told, whatever the goal is."""
+        """Digest of what the model is told, whatever the goal is, and of all that judges its replies."""
         return digest(self._prompts())
 
     @property
     def cost(self) -> float:
-        """US dollars for the replies of the episode, as far as that is known."""
+        """US dollars for the requests of the episode, as far as that is known."""
         return self._conversation.cost if self._conversation else 0.0
 
     @property
@@ -156,7 +151,7 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
     # --- What a subclass brings
 
     def _prompts(self) -> dict[str, Json]:
-        """All that the model is told apart from goals, for digests."""
+        """All that the model is told apart from goals, and what judges its replies, for digests."""
         raise NotImplementedError
 
     def _opening(self, goal: Goal) -> list[dict[str, Json]]:
@@ -183,6 +178,13 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
         """The `response_format` of the next reply; None: any text."""
         return None
 
+    async def _verify(self, said: Said) -> None:
+        """Have a reply judged that can be read.
+
+        Raises:
+            UnusableReply: It is no reply of this user.
+        """
+
     # --- What they do with it
 
     @property
@@ -203,19 +205,16 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
         return await self._reply()
 
     async def _reply(self) -> Said:
-        """The next reply; asked for once more if it cannot be used."""
-        messages = self._messages()
-        first = await self._ask(messages, attempt=0)
-        try:
-            said = self._read(first)
-        except UnusableReply as problem:
-            again = await self._ask([*messages, *self._complain(first, problem)], attempt=1)
-            try:
-                said = self._read(again)
-            except UnusableReply as problem_again:
-                raise UserReplyError(f"The user's model was asked twice: {problem_again}.") from None
+        """The next reply."""
+        said = await self._ask_twice(self._source, self._messages(), self._form(), self._complain, self._use)
         talking = self._talking
         self._conversation = msgspec.structs.replace(talking, replies=(*talking.replies, said))
+        return said
+
+    async def _use(self, reply: ChatReply) -> Said:
+        """What a reply means, if nothing is against it."""
+        said = self._read(reply)
+        await self._verify(said)
         return said
 
     def _messages(self) -> list[dict[str, Json]]:
@@ -227,15 +226,41 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
             messages.append({"role": "user", "content": heard})
         return messages
 
-    async def _ask(self, messages: list[dict[str, Json]], attempt: int) -> ChatReply:
+    async def _ask_twice(
+        self,
+        source: ChatModel,
+        messages: list[dict[str, Json]],
+        form: Mapping[str, Json] | None,
+        complain: Callable[[ChatReply, UnusableReply], list[dict[str, Json]]],
+        read: Callable[[ChatReply], Awaitable[Form]],
+    ) -> Form:
+        """What is read from a model's reply; asked for once more if it cannot be used."""
+        first = await self._ask(source, messages, form, attempt=0)
+        try:
+            return await read(first)
+        except UnusableReply as problem:
+            complaint = complain(first, problem)
+        again = await self._ask(source, [*messages, *complaint], form, attempt=1)
+        try:
+            return await read(again)
+        except UnusableReply as problem:
+            raise problem.failure(f"The user's model was asked twice: {problem}.") from None
+
+    async def _ask(
+        self,
+        source: ChatModel,
+        messages: list[dict[str, Json]],
+        form: Mapping[str, Json] | None,
+        attempt: int,
+    ) -> ChatReply:
+        """A model's reply, which counts among the episode's requests."""
         talking = self._talking
-        number = 2 * (
-            len(talking.heard) + 1 + attempt
-        )  # of the messages, were each request in the conversation
+        # The number of messages that there were if each request stood in the conversation.
+        number = 2 * (len(talking.heard) + 1 + attempt)
         seed = splitmix64(talking.key, 0, number, 0) >> 33
         arguments = {name: v for name, v in {"seed": seed, **self.arguments}.items() if v is not None}
         try:
-            reply = await self._source.complete(messages, response_format=self._form(), arguments=arguments)
+            reply = await source.complete(messages, response_format=form, arguments=arguments)
         except ContextOverflowError as problem:
             raise UserReplyError(
                 f"The conversation outgrew the context of the user's model: {problem}"

@@ -13,11 +13,11 @@ _TRANSFERS = words(
     r"|you (?:are being|have been|will be|are now being)(?: now)? transferred\b"
     r"|(?:i'll|i will)(?: now)? (?:transfer|connect) you\b"
 )
-_CLOSES = words(
-    r"anything else\b|(?:have|enjoy|wish you) an? (?:great|nice|wonderful|good|lovely|pleasant|safe)\b"
-    r"|safe travels\b|good ?bye\b|take care[.!]|feel free to (?:ask|reach|contact|let|share)"
-    r"|don't hesitate\b|bye\b"
+_GOODBYE = words(
+    r"(?:have|enjoy|wish you) an? (?:great|nice|wonderful|good|lovely|pleasant|safe)\b"
+    r"|safe travels\b|good ?bye\b|take care[.!]|bye\b"
 )
+_CLOSES = words(r"anything else\b|feel free to (?:ask|reach|contact|let|share)|don't hesitate\b")
 _MORE_HELP = words(
     r"(?:further|more|additional|other|any|else|specific)\b.{0,25}\b(?:questions?|assistance|help"
     r"|requests?|concerns?|issues|modifications|details or)\b"
@@ -110,7 +110,14 @@ def transfers(words: str) -> bool:
 
 def closes(words: str, sentences: Iterable[Sentence]) -> bool:
     """Whether a text, of these sentences, offers further help or says goodbye."""
-    return _CLOSES.search(words) is not None or any(_offers_more_help(s.text) for s in sentences)
+    if says_goodbye(words) or _CLOSES.search(words) is not None:
+        return True
+    return any(_offers_more_help(sentence.text) for sentence in sentences)
+
+
+def says_goodbye(words: str) -> bool:
+    """Whether a text takes leave of the user."""
+    return _GOODBYE.search(words) is not None
 
 
 def _offers_more_help(text: str) -> bool:

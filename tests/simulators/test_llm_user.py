@@ -128,7 +128,7 @@ def test_instructions():
 
 
 def test_each_request_holds_the_conversation_from_the_users_side():
-    source = Scripted(reply("Hello."), reply("Jane Roe."), reply("Thanks.", ended=True))
+    source = Scripted(reply("Hello."), reply("Jane Roe."), reply("Thanks."))
     talk(source, "Who are you?", "Welcome, Jane.", arguments={"temperature": 0.5, "seed": 7})
 
     messages, form, arguments = source.asked[-1]
@@ -442,7 +442,7 @@ def test_the_key_is_in_no_record_and_sent_to_the_server(monkeypatch):
     with serving(answers) as stub:
         env = make(stub, user_api_key_env="USER_KEY", user_client=None)
         env.reset(seed=0)
-        env.step(say("Hello?"))
+        env.step(say("Goodbye."))
         record = record_episode(env, "somebody", "1", 0)
 
     assert {request.headers["authorization"] for request in stub.requests} == {f"Bearer {KEY}"}

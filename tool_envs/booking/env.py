@@ -48,6 +48,8 @@ class BookingEnv(ServiceEnv):
     * `user_model`, `user_base_url`, `user_api_key_env`, `user_arguments`, `user_client`: of the user `llm`,
       the model's name, its server, the environment variable that holds the key, what each request holds
       (`{"temperature": 0.7}`), and how it is asked (`tool_envs.service.user_model.ClientOptions`).
+    * `user_verifier`: a model on that server, perhaps the same, which is asked of each reply of the user
+      `llm` whether they stay in their role; None: nobody is.
     * `customers`, `flights`, `data_seed`: size and seed of the airline.
     * `pool_size`: only the first so many tasks; None: all of them.
     * `max_steps`, `parallel_calls`, `process`, `render_mode`: as `ToolEnv`.
@@ -74,13 +76,14 @@ class BookingEnv(ServiceEnv):
         user_api_key_env: str | None = None,
         user_arguments: dict[str, Json] | None = None,
         user_client: dict[str, Json] | None = None,
+        user_verifier: str | None = None,
         max_steps: int = 60,
         parallel_calls: Literal["run", "refuse"] = "run",
         process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
         model = user_model_text(
-            user, user_model, user_base_url, user_api_key_env, user_arguments, user_client
+            user, user_model, user_base_url, user_api_key_env, user_arguments, user_client, user_verifier
         )
         super().__init__(
             load_domain(schema_version, split, difficulty, customers, flights, data_seed, pool_size, model),

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from tool_envs.reward import Outcome
-from tool_envs.simulators import UserReplyError
+from tool_envs.simulators import USER_FAILURES
 
 Blame = Literal["agent", "rules", "user", "infrastructure"]
 """The agent's work, a rule of the domain policy that it broke, the simulated user, or what is outside."""
@@ -56,4 +56,4 @@ def failure_outside(error: str) -> Failure:
     return Failure("user" if error in _OF_USERS else "infrastructure", error)
 
 
-_OF_USERS = (UserReplyError.__name__,)
+_OF_USERS = frozenset(failure.__name__ for failure in USER_FAILURES)

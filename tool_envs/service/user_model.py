@@ -7,10 +7,17 @@ from typing import Any
 import msgspec
 
 from tool_envs.canonical import canonical_json
-from tool_envs.chat import ChatClient, ChatModel, ChatReply, Prices
+from tool_envs.chat import ChatClient, ChatReply, Prices
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
-from tool_envs.simulators import LLMUser, ModelUser, Phrases, RecordedModel, reply_contents
+from tool_envs.simulators import (
+    LLMUser,
+    ModelUser,
+    Phrases,
+    RecordedModel,
+    recorded_verdicts,
+    reply_contents,
+)
 from tool_envs.task import Task
 
 
@@ -32,6 +39,8 @@ class UserModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         api_key_env: The environment variable that holds the key.
         arguments: What each request holds: `temperature`, `max_tokens` ...
         client: How it is asked.
+        verifier: The model on the same server that is asked of each reply whether the user stays in their
+            role; it may be the same one. None: nobody is asked.
     """
 
     model: str
@@ -39,12 +48,13 @@ class UserModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     api_key_env: str | None = None
     arguments: dict[str, Json] = {}
     client: ClientOptions = ClientOptions()
+    verifier: str | None = None
 
-    def make_client(self) -> ChatClient:
-        """The client, which all users with these settings share."""
+    def make_client(self, model: str) -> ChatClient:
+        """A client for one of the models, which all users with these settings share."""
         options = self.client
         return ChatClient(
-            self.model,
+            model,
             base_url=self.base_url,
             api_key_env=self.api_key_env,
             prices=None if options.prices is None else Prices(*options.prices),
@@ -61,6 +71,7 @@ def user_model_text(
     api_key_env: str | None = None,
     arguments: dict[str, Json] | None = None,
     client: dict[str, Json] | None = None,
+    verifier: str | None = None,
 ) -> str:
     """The settings of the user's model as one text, by which bundles are kept apart; empty for other users.
 
@@ -71,6 +82,7 @@ def user_model_text(
         api_key_env: See `UserModel`.
         arguments: See `UserModel`.
         client: See `UserModel`.
+        verifier: See `UserModel`.
 
     Raises:
         UsageError: They are not such settings, or another user is given a model.
@@ -81,6 +93,7 @@ def user_model_text(
         "api_key_env": api_key_env,
         "arguments": arguments,
         "client": client,
+        "verifier": verifier,
     }
     given = {name: value for name, value in settings.items() if value is not None}
     if user != "llm":
@@ -107,22 +120,26 @@ def llm_user(text: str, phrases: Phrases) -> Callable[[Task, Mapping[str, Json]]
 
 def model_user(
     text: str,
-    make: Callable[[ChatModel, Mapping[str, Json]], ModelUser[Any, Any]],
+    make: Callable[..., ModelUser[Any, Any]],
     contents_of: Callable[[Json], Sequence[str]],
 ) -> Callable[[Task, Mapping[str, Json]], ModelUser[Any, Any]]:
     """Makes the users of a bundle whom a model plays; with `user_turns`, a record of it.
 
     Args:
         text: What `user_model_text` returned for the settings of a model.
-        make: Makes one from where its replies come from, and the arguments of requests.
+        make: Makes one from where its replies come from, the arguments of requests, and, if a verifier is
+            named, where its verdicts come from.
         contents_of: What the replies held that `user_turns` are a record of.
     """
     settings = msgspec.json.decode(text, type=UserModel)
+    verifiers = [settings.verifier] if settings.verifier else []
 
     def make_user(_: Task, options: Mapping[str, Json]) -> ModelUser[Any, Any]:
         if "user_turns" in options:
-            return make(RecordedModel(settings.model, contents_of(options["user_turns"])), settings.arguments)
-        return make(_model_behind(text), settings.arguments)
+            recorded = RecordedModel(settings.model, contents_of(options["user_turns"]))
+            return make(recorded, settings.arguments, *map(recorded_verdicts, verifiers))
+        source, *verdicts = [_model_behind(text, name) for name in (settings.model, *verifiers)]
+        return make(source, settings.arguments, *verdicts)
 
     return make_user
 
@@ -130,13 +147,13 @@ def model_user(
 class _LateModel:
     """A model whose client is made when it is first asked: a slice is frozen, and known, without a server."""
 
-    def __init__(self, settings: UserModel) -> None:
-        self.model = settings.model
+    def __init__(self, settings: UserModel, model: str) -> None:
+        self.model = model
         self._settings = settings
 
     @functools.cached_property
     def _client(self) -> ChatClient:
-        return self._settings.make_client()
+        return self._settings.make_client(self.model)
 
     async def complete(self, messages: Sequence[Mapping[str, Json]], **asked: Any) -> ChatReply:  # noqa: ANN401 - as the client takes it
         """See `ChatClient.complete`."""
@@ -144,9 +161,9 @@ class _LateModel:
 
 
 @functools.lru_cache(maxsize=64)
-def _model_behind(text: str) -> _LateModel:
+def _model_behind(text: str, model: str) -> _LateModel:
     """One for all users with these settings, so that they share connections."""
-    return _LateModel(msgspec.json.decode(text, type=UserModel))
+    return _LateModel(msgspec.json.decode(text, type=UserModel), model)
 
 
 def refuse_user(_: Task, __: Mapping[str, Json]) -> ModelUser[Any, Any]:
