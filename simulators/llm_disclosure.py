@@ -5,13 +5,15 @@ cannot give them away. What it is told, and may not say:
 
 * how it is directed: eight words in a row of its instructions that are none of the goal's, the name of a tool
   or of a field of its replies, unless the agent said it before;
-* its second choice, before the agent has said no to anything or has spoken of it: by a value that no other
-  wish has, or in a clause that begins with words such as "otherwise" or "if that is not possible" and has a
-  word that tells of the second choice alone. Who changes their mind may turn to it once they were offered the
-  first;
-* who it is, for the reluctant, before the agent can have asked twice: what could be a question is one.
+* its second choice, before the agent has said anything that sounds like a no, or has spoken of it: by a value
+  that no other wish has, or in a clause that begins with words such as "otherwise" or "if that is not
+  possible" and has a word that tells of the second choice alone. Who changes their mind may turn to it once
+  they were offered the first;
+* who it is, for the reluctant, in words that no wish has, before the agent can have asked twice: what could
+  be a question is one.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +21,7 @@ from tool_envs.simulators import llm_prompt
 from tool_envs.simulators.agenda_plan import Node, plan
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.llm_reply import Reply, Talk
-from tool_envs.simulators.llm_words import telling_words, texts_of, words_of
+from tool_envs.simulators.llm_words import sounds_negative, telling_words, texts_of, words_of
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.reading import Reading
 from tool_envs.simulators.understanding import read
@@ -60,7 +62,9 @@ def _quotes_directions(said: str, talk: Talk, phrases: Phrases) -> str:
     named = next((name for name in names if name in said and name not in heard), "")
     if named:
         return f"`say` names {named}, of which a customer knows nothing"
-    quoted = _runs(said) & _directions() - _runs(heard) - _runs(_own_texts(talk.goal, phrases))
+    quoted = _runs(said) & _directions(talk.goal.domain) - _runs(heard) - _runs(
+        _own_texts(talk.goal, phrases)
+    )
     return f"`say` quotes your instructions: {min(quoted)}" if quoted else ""
 
 
@@ -70,9 +74,10 @@ def _runs(text: str) -> frozenset[str]:
     return frozenset(" ".join(every[k : k + _QUOTED]) for k in range(len(every) - _QUOTED + 1))
 
 
-def _directions() -> frozenset[str]:
+@functools.lru_cache(maxsize=16)
+def _directions(domain: str) -> frozenset[str]:
     texts = (
-        llm_prompt.ROLE,
+        llm_prompt.ROLE.format(domain=domain),
         llm_prompt.FORM,
         llm_prompt.FIRST,
         llm_prompt.AGAIN,
@@ -111,7 +116,7 @@ def _may_turn_to_it(talk: Talk, phrases: Phrases) -> bool:
     readings = list(_readings(talk, phrases))
     if "changes_mind" in talk.goal.traits and any(one.asks_confirmation for one in readings):
         return True
-    return any(one.denies or one.transfers for one in readings)
+    return any(one.transfers for one in readings) or any(map(sounds_negative, talk.heard))
 
 
 def _values_of_its_own(k: int, nodes: Sequence[Node]) -> list[str]:

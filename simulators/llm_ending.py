@@ -6,7 +6,8 @@ since a model brings them up in any order. A message of the agent deals with a w
 says
 
 * that something was done, and names no other value than those wanted;
-* that it cannot be done, unless with the offer to do just that: on to the second choice, if there is one;
+* that it cannot be done, unless with the offer to do just that, or anything that sounds like a no and neither
+  asks nor puts off: on to the second choice, if there is one;
 * that there is nothing left but other matters ("anything else?"), with no question beside;
 * to a question, a value of the type asked for, or anything that neither asks nor puts off;
 * after the user's yes to it, anything but a question or a promise.
@@ -36,7 +37,7 @@ from tool_envs.simulators.comparing import parts_of
 from tool_envs.simulators.goal import UserGoal
 from tool_envs.simulators.hearing import hear
 from tool_envs.simulators.llm_reply import Agreement, Reply, Talk, meant_arguments
-from tool_envs.simulators.llm_words import telling_words, words_of
+from tool_envs.simulators.llm_words import sounds_negative, telling_words, words_of
 from tool_envs.simulators.phrasing import Phrases
 from tool_envs.simulators.telling import says_goodbye
 from tool_envs.simulators.understanding import read
@@ -133,9 +134,10 @@ class _Course:
         if not self._is_spoken_of(message, step):
             return step
         heard = self._hear(message.text, step)
-        if heard.denies and not (heard.confirms and heard.tool == SAME):
+        is_open = _is_left_open(heard)
+        if (heard.denies and not _offers_it(heard)) or (sounds_negative(message.text) and not is_open):
             return self._facts.wishes[step].otherwise
-        return _CLOSED if heard.closes and not _is_left_open(heard) else step
+        return _CLOSED if heard.closes and not is_open else step
 
     def _is_served(self, message: _Message, step: int) -> bool:
         if not self._is_spoken_of(message, step):
@@ -194,6 +196,11 @@ def _is_understood(heard: Heard) -> bool:
     return _is_left_open(heard) or any(
         (heard.done, heard.answers, heard.informs, heard.denies, heard.closes, heard.small_talk)
     )
+
+
+def _offers_it(heard: Heard) -> bool:
+    """It asks for a yes to the write that is wanted."""
+    return heard.confirms > 0 and heard.tool == SAME
 
 
 def _is_left_open(heard: Heard) -> bool:

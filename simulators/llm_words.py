@@ -15,6 +15,15 @@ some still such sure take tell than thank that their them then there these they 
 until very want well were what when where which while will with would your
 """
 _COMMON = frozenset(word[:_STEM] for word in _COMMON_WORDS.split())
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|none|never|cannot|unable|unavailable|sorry|afraid|unfortunately|out of)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+
+
+def sounds_negative(text: str) -> bool:
+    """Whether a text can be a no, in whatever words; much else sounds like one, too."""
+    return _NEGATIVE.search(text) is not None
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -5,12 +5,13 @@ import json
 from pathlib import Path
 
 import gymnasium
-import msgspec
 import pytest
 from chat_stub import completion, failure, overflow, refusal, serving
 from hypothesis import given
 from hypothesis import strategies as st
+from model_replies import agreed, reply, reply_of
 from sample_goals import CANCEL, FORBIDDEN, LEXICON, QUESTION, RETURN, SECOND_CHOICE, WISHES, goal
+from scripted_model import Scripted
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.agents.agent import say
@@ -24,28 +25,6 @@ from tool_envs.trajectory.refs import TokenCounts
 KEY = "sk-test-0123456789abcdefghij"
 PROPOSAL = "Shall I return the desk lamp and the water bottle from order #W1234567 to PayPal?"
 RETURN_TOOL, RETURN_ARGUMENTS = RETURN.tool, RETURN.accepted[0]
-
-
-def reply(text, agrees_to=None, ended=False):
-    """A reply in the form that is asked for."""
-    return json.dumps({"say": text, "agrees_to": agrees_to, "ended": ended})
-
-
-def agreed(text, tool=RETURN_TOOL, **arguments):
-    return reply(text, {"tool": tool, "arguments": arguments})
-
-
-class Scripted:
-    """A model that gives these texts, one after the other, and keeps what it was asked."""
-
-    model = "m"
-
-    def __init__(self, *texts, cost=None):
-        self.texts, self.asked, self.cost = list(texts), [], cost
-
-    async def complete(self, messages, *, response_format=None, arguments=None):
-        self.asked.append((json.loads(json.dumps(messages)), response_format, arguments))
-        return ChatReply(message={"content": self.texts.pop(0)}, cost=self.cost)
 
 
 def talk(source, *agent_texts, wishes=(RETURN,), key=1, **options):
@@ -163,30 +142,37 @@ def test_the_opening_brings_up_all_wishes():
 
 
 def test_a_yes_is_to_what_was_proposed():
-    assert acts(agreed("Fine with me.")) == (
+    assert acts(agreed("Fine with me.", RETURN_TOOL)) == (
         {"act": "affirm", "tool": RETURN_TOOL, "arguments": RETURN_ARGUMENTS},
     )
 
 
 def test_what_they_add_to_a_yes_counts_as_the_value_that_it_means():
-    (act,) = acts(agreed("Yes, but on my gift card", payment_method_id="Gift Card"))
+    (act,) = acts(agreed("Yes, but on my gift card", RETURN_TOOL, payment_method_id="Gift Card"))
 
     assert act["arguments"] == {**RETURN_ARGUMENTS, "payment_method_id": "gift_card_3333333"}
 
 
 def test_values_that_could_not_come_up_are_no_part_of_a_yes():
     (act,) = acts(
-        agreed("Yes.", order_id="W1234567", payment_method_id="the card", item_ids=["1"], color="red")
+        agreed(
+            "Yes.",
+            RETURN_TOOL,
+            order_id="W1234567",
+            payment_method_id="the card",
+            item_ids=["1"],
+            color="red",
+        )
     )
 
     assert act["arguments"] == RETURN_ARGUMENTS
 
-    (act,) = acts(agreed("Yes.", item_ids=["1111111111", "1"]))
+    (act,) = acts(agreed("Yes.", RETURN_TOOL, item_ids=["1111111111", "1"]))
     assert act["arguments"] == RETURN_ARGUMENTS
 
 
 def test_a_yes_to_another_tool_than_the_words_name_has_only_what_they_agree_to():
-    (act,) = acts(agreed("Yes.", tool=CANCEL.tool, order_id="#W1234567"))
+    (act,) = acts(agreed("Yes.", CANCEL.tool, order_id="#W1234567"))
 
     assert act == {"act": "affirm", "tool": CANCEL.tool, "arguments": {"order_id": "#W1234567"}}
 
@@ -233,7 +219,7 @@ def test_hanging_up_is_structured():
         '{"say": "Hm.", "agrees_to": {"tool": "f", "arguments": {"a": NaN}}, "ended": false}',
         '{"say": "Hm.", "agrees_to": {"tool": "f", "arguments": {"a": ' + "[" * 5000,
         reply("  "),
-        agreed("Yes.", tool="no_such_tool"),
+        agreed("Yes.", "no_such_tool"),
         reply("Yes, please."),
         reply("Hm.")[:-1],
     ],
@@ -271,7 +257,7 @@ def test_ids_that_they_know_or_were_told_may_be_named(known):
     assert talk(told, "Do you mean order #W5555555?")[1].text == "Yes, #W5555555, I think."
 
 
-@pytest.mark.parametrize("text", [agreed("Hello."), reply("Hello.", ended=True)])
+@pytest.mark.parametrize("text", [agreed("Hello.", RETURN_TOOL), reply("Hello.", ended=True)])
 def test_nothing_is_agreed_to_or_ended_in_the_opening(text):
     assert talk(Scripted(text, reply("Hello.")))[1].text == "Hello."
     with pytest.raises(UserReplyError):
@@ -300,15 +286,11 @@ def test_costs_add_up_over_all_replies():
 
 def test_tokens_add_up_over_all_replies_or_are_unknown():
     def used(*usages):
-        source = Scripted(reply("Hello."), "?", reply("Hm."))
-        answered = iter(usages)
-        ask = source.complete
-
-        async def complete(*words, **options):
-            return msgspec.structs.replace(await ask(*words, **options), usage=next(answered))
-
-        source.complete = complete
-        return talk(source, "Who are you?")[0].usage
+        texts = (reply("Hello."), "?", reply("Hm."))
+        replies = [
+            ChatReply(message={"content": text}, usage=one) for text, one in zip(texts, usages, strict=True)
+        ]
+        return talk(Scripted(*replies), "Who are you?")[0].usage
 
     assert used(Usage(10, 1), Usage(20, 2), Usage(30, 3)) == Usage(60, 6)
     assert used(Usage(10, 1), None, Usage(30, 3)) is None
@@ -317,7 +299,7 @@ def test_tokens_add_up_over_all_replies_or_are_unknown():
 
 def test_a_snapshot_is_enough_to_go_on():
     first, _ = talk(Scripted(reply("Hello.")))
-    source = Scripted(agreed("Yes."))
+    source = Scripted(agreed("Yes.", RETURN_TOOL))
     other = LLMUser(RETAIL_PHRASES, source)
     other.restore(first.snapshot())
 
@@ -328,8 +310,7 @@ def test_a_snapshot_is_enough_to_go_on():
 
 def test_the_digest_is_that_of_model_prompts_and_arguments(monkeypatch):
     def digest(model="m", arguments=None):
-        source = Scripted()
-        source.model = model
+        source = Scripted(model=model)
         return LLMUser(RETAIL_PHRASES, source, arguments).digest
 
     assert digest() == digest()
@@ -352,14 +333,6 @@ def make(stub, env_id="tool_envs/Retail-v0", **options):
     return gymnasium.make(env_id, user="llm", **{**kwargs, **options})
 
 
-def as_reply(message):
-    """What a model would have replied that means the same as a turn of the agenda user."""
-    yes = next((act for act in message.acts if act["act"] == "affirm"), None)
-    agrees_to = {"tool": yes["tool"], "arguments": yes.get("arguments", {})} if yes else None
-    ended = any(act["act"] == "bye" for act in message.acts)
-    return completion(reply(message.content, agrees_to, ended))
-
-
 @pytest.mark.parametrize(("env_id", "difficulty"), [("tool_envs/Retail-v0", 2), ("tool_envs/Booking-v0", 1)])
 @pytest.mark.parametrize("seed", range(4))
 def test_who_says_by_model_what_the_agenda_user_says_is_served_as_well(env_id, difficulty, seed):
@@ -370,7 +343,7 @@ def test_who_says_by_model_what_the_agenda_user_says_is_served_as_well(env_id, d
         usual.step(usual.domain.oracle(usual.episode))
     assert usual.outcome.reward == 1.0
     actions = [message.action for message in usual.episode.history if message.role == "assistant"]
-    replies = [as_reply(message) for message in usual.episode.history if message.role == "user"]
+    replies = [completion(reply_of(message)) for message in usual.episode.history if message.role == "user"]
 
     client = {"retries": 0, "prices": [1000000, 0]}
     with serving(replies) as stub:

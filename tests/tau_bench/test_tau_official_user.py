@@ -9,6 +9,7 @@ import pytest
 from chat_stub import completion, failure, overflow, refusal, serving
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_model import Scripted
 from tau_checkout import USER_MODULE, make_whole_checkout
 
 import tool_envs  # noqa: F401 - registers the ids
@@ -32,20 +33,6 @@ GREETING = {"role": "user", "content": PROMPT.greeting}
 @pytest.fixture
 def checkout(tmp_path):
     return make_whole_checkout(tmp_path / "checkout")
-
-
-class Scripted:
-    """A model that gives these replies, one after the other, and keeps what it was asked."""
-
-    model = "m"
-
-    def __init__(self, *replies):
-        self.replies, self.asked = list(replies), []
-
-    async def complete(self, messages, *, response_format=None, arguments=None):
-        self.asked.append((json.loads(json.dumps(messages)), response_format, arguments))
-        reply = self.replies.pop(0)
-        return reply if isinstance(reply, ChatReply) else ChatReply(message={"content": reply})
 
 
 def talk(source, *agent_texts, key=1, **options):
@@ -192,9 +179,7 @@ def test_a_thought_is_not_said_and_ends_nothing():
 
 def test_the_digest_is_that_of_prompt_model_and_arguments():
     def user(prompt=PROMPT, model="m", arguments=None):
-        source = Scripted()
-        source.model = model
-        return OfficialUser(prompt, source, arguments)
+        return OfficialUser(prompt, Scripted(model=model), arguments)
 
     other = UserPrompt(PROMPT.system, "Hi.")
     users = [user(), user(other), user(model="x"), user(arguments={"temperature": 0})]
