@@ -16,6 +16,7 @@ from sample_goals import CANCEL, FORBIDDEN, QUESTION, RETURN, SECOND_CHOICE, USE
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.agents import TRIVIAL, load_agent, play
+from tool_envs.evaluation.failures import Failure, failure_outside
 from tool_envs.simulators import USER_FAILURES, Trait, UserReplyError, llm_prompt
 from tool_envs.simulators.booking_phrases import BOOKING_PHRASES
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
@@ -362,6 +363,8 @@ def test_every_kind_of_failure_is_the_users():
         return {error, *(each for one in error.__subclasses__() for each in kinds(one))}
 
     assert set(USER_FAILURES) == kinds(UserReplyError)
+    for kind in USER_FAILURES:
+        assert failure_outside(kind.__name__) == Failure("user", kind.__name__)
 
 
 def test_a_reply_is_asked_for_again_with_what_is_against_it():
