@@ -192,10 +192,8 @@ def _messages(talk: Talk) -> Iterator[_Message]:
 
 
 def _is_understood(heard: Heard) -> bool:
-    """It says anything at all that the agenda user would not ask to be said again."""
-    return _is_left_open(heard) or any(
-        (heard.done, heard.answers, heard.informs, heard.denies, heard.closes, heard.small_talk)
-    )
+    """It says something, whatever it is about; the agenda user would not ask to be told again."""
+    return _is_left_open(heard) or any((heard.informs, heard.denies, heard.closes, heard.small_talk))
 
 
 def _offers_it(heard: Heard) -> bool:

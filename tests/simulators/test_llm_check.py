@@ -247,6 +247,7 @@ def test_a_justified_ending(messages):
         ["Could you tell me your email address?"] * 7,
         ["One moment, please."],
         [OFFER],
+        [f"This cannot be undone. {OFFER}"],
         ["Thank you, Jane. Could you tell me which order this is about?"],
         ["I cannot do that before you tell me your email address."],
         ["...", "..."],
@@ -287,10 +288,17 @@ def test_a_no_leads_to_the_second_choice():
     assert hang_up(no, wishes=(SECOND_CHOICE,)) is UserHungUpError
     then = ("I want another lamp.", "Then I want to return the water bottle, too.")
     assert hang_up(no, "That cannot be done either.", replies=then, wishes=(SECOND_CHOICE,)) is None
-    assert (
-        hang_up("The return was requested.", replies=("I return the bottle.",), wishes=(SECOND_CHOICE,))
-        is None
-    )
+
+
+def test_who_takes_up_their_second_choice_unasked_is_served_by_it():
+    report = "The return of the desk lamp and the water bottle from order #W1234567 has been requested."
+    assert hang_up(report, replies=("I return the bottle.",), wishes=(SECOND_CHOICE,)) is None
+
+
+def test_with_a_yes_patience_begins_anew():
+    before = ("Hello.", "Hm.", "Hm.")
+    assert hang_up("...", "...", OFFER, "One moment.", replies=(*before, YES)) is UserHungUpError
+    assert hang_up("...", "...", OFFER, "One moment.", replies=(*before, "Hm.")) is None
 
 
 @pytest.mark.parametrize("wish", [FORBIDDEN, CANCEL])
@@ -301,6 +309,12 @@ def test_an_agent_who_does_what_is_forbidden_has_no_excuse(wish):
 def test_a_question_is_answered_by_a_value_of_its_kind():
     assert hang_up("You paid $12.00.", wishes=(QUESTION,)) is None
     assert hang_up("Which order do you mean?", wishes=(QUESTION,)) is UserHungUpError
+
+
+def test_the_agents_farewell_lets_them_go_whatever_they_wanted_to_say():
+    both = (RETURN, USER_ADDRESS)
+    assert hang_up("That is all that I can do. Have a nice day!", wishes=both) is None
+    assert hang_up("That is all that I can do. Anything else?", wishes=both) is UserHungUpError
 
 
 def test_the_agents_farewell_excuses_no_yes_without_a_result():

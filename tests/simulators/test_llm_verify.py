@@ -5,8 +5,9 @@ import json
 import gymnasium
 import pytest
 from chat_stub import completion, failure, overflow, serving
-from model_replies import Scripted, agreed, reply, reply_of, verdict
+from model_replies import agreed, reply, reply_of, verdict
 from sample_goals import RETURN, goal
+from scripted_model import Scripted
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.agents.agent import say
@@ -14,8 +15,8 @@ from tool_envs.chat import ChatStatusError
 from tool_envs.errors import UsageError
 from tool_envs.evaluation.slice import freeze
 from tool_envs.simulators import LLMUser, UserReplyError, llm_prompt, llm_verify
-from tool_envs.simulators.llm_reply import UserHungUpError, UserRoleError, UserVerdictError
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
+from tool_envs.simulators.user_failures import UserHungUpError, UserRoleError, UserVerdictError
 from tool_envs.trajectory import Trajectory, record_episode, replay
 
 GOOD, BAD = verdict(True), verdict(False, "They want a refund, and no exchange.")
