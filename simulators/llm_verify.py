@@ -74,7 +74,7 @@ async def read_verdict(answer: ChatReply) -> Verdict:
     try:
         return decode(answer.text, Verdict)
     except UnusableReply as problem:
-        raise UnusableReply(str(problem), UserVerdictError) from None
+        raise UnusableReply(f"the verdict cannot be read: {problem}", UserVerdictError) from None
 
 
 def questions(reply: Reply, talk: Talk, phrases: Phrases) -> list[dict[str, Json]]:

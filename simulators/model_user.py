@@ -115,7 +115,7 @@ class ModelUser(AwaitedUser, Generic[Goal, Said]):
 
     @property
     def digest(self) -> str:
-        """Digest of the prompts, the model's name and the arguments."""
+        """Digest of the prompts, the models' names and the arguments."""
         known = {"name": self.name, "version": self.version, "model": self.model, "arguments": self.arguments}
         return digest({**known, **self._prompts()})
 
