@@ -1,23 +1,27 @@
 """A second model is asked of each reply whether the user stays in their role."""
 
+import itertools
 import json
 
 import gymnasium
 import pytest
 from chat_stub import completion, failure, overflow, serving
+from hypothesis import given
+from hypothesis import strategies as st
 from model_replies import agreed, reply, reply_of, verdict
 from sample_goals import RETURN, goal
 from scripted_model import Scripted
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.agents.agent import say
-from tool_envs.chat import ChatStatusError
+from tool_envs.chat import ChatStatusError, Usage
 from tool_envs.errors import UsageError
-from tool_envs.evaluation.slice import freeze
+from tool_envs.evaluation.slice import differences, freeze
 from tool_envs.simulators import LLMUser, UserReplyError, llm_prompt, llm_verify
 from tool_envs.simulators.retail_phrases import RETAIL_PHRASES
 from tool_envs.simulators.user_failures import UserHungUpError, UserRoleError, UserVerdictError
 from tool_envs.trajectory import Trajectory, record_episode, replay
+from tool_envs.trajectory.refs import TokenCounts
 
 GOOD, BAD = verdict(True), verdict(False, "They want a refund, and no exchange.")
 
@@ -83,22 +87,38 @@ def test_a_reply_that_cannot_be_used_is_not_verified():
     assert len(verifier.asked) == 1
 
 
-def test_both_models_cost():
-    user, _ = open_talk(
-        Scripted(reply("Hm."), reply("Hello."), cost=1.0), Scripted(BAD, "?", GOOD, cost=0.25)
-    )
+def test_both_models_cost_and_use_tokens():
+    source = Scripted(reply("Hm."), reply("Hello."), cost=1.0, usage=Usage(1000, 100))
+    user, _ = open_talk(source, Scripted(BAD, "?", GOOD, cost=0.25, usage=Usage(10, 1)))
     assert user.cost == 2.75
+    assert user.usage == Usage(2030, 203)
 
 
-def test_the_digest_is_that_of_the_verifier_too(monkeypatch):
-    def digest(verifier=None):
-        return LLMUser(RETAIL_PHRASES, Scripted(), verifier=verifier).digest
+def test_tokens_are_unknown_where_the_verifiers_are():
+    user, _ = open_talk(Scripted(reply("Hello."), usage=Usage(10, 1)), Scripted(GOOD))
+    assert user.usage is None
 
-    assert len({digest(), digest(Scripted()), digest(Scripted(model="other"))}) == 3
-    before = digest(), digest(Scripted())
-    monkeypatch.setattr(llm_verify, "TASK", "Say whether it is good.")
-    assert digest() == before[0]
-    assert digest(Scripted()) != before[1]
+
+def digests(verifier=None, arguments=None):
+    """Of a user whose verifier has this name; None: there is none."""
+    source = None if verifier is None else Scripted(model=verifier)
+    user = LLMUser(RETAIL_PHRASES, Scripted(), arguments, source)
+    return user.digest, user.prompt_digest
+
+
+@given(st.lists(st.none() | st.text(), min_size=2, max_size=5, unique=True))
+def test_other_verifiers_have_other_digests(names):
+    for each in zip(*map(digests, names), strict=True):
+        assert len(set(each)) == len(names)
+
+
+@pytest.mark.parametrize("prompt", ["TASK", "AGAIN", "FORM"])
+def test_what_the_verifier_is_told_is_in_the_digests(monkeypatch, prompt):
+    plain, verified = digests(), digests("v")
+    monkeypatch.setattr(llm_verify, prompt, "Say whether it is good.")
+
+    assert digests() == plain
+    assert not set(digests("v")) & set(verified)
 
 
 # --- Episodes
@@ -140,6 +160,7 @@ def test_a_verified_episode_is_served_and_replays_without_any_model(env_id):
         assert len(stub.requests) == asked
 
     assert record.costs == {"agent": 0.0, "user": 10.0 * asked}
+    assert record.usage.user == TokenCounts(10 * asked, 5 * asked)
     assert [turn["say"] for turn in record.options["user_turns"]] == [
         message.content for message in usual.episode.history if message.role == "user"
     ]
@@ -176,14 +197,18 @@ def test_a_verifier_that_is_down_is_no_user_and_one_that_is_full_is(answer, kind
     assert issubclass(kind, UserReplyError) == (answer == overflow())
 
 
-def test_a_slice_names_the_verifier():
+def test_slices_with_other_verifiers_are_not_comparable():
     def frozen(**options):
         kwargs = {"user": "llm", "user_model": "m", "user_base_url": "http://127.0.0.1:9", **options}
         return freeze("own/slice", "tool_envs/Retail-v0", kwargs, range(2))
 
-    plain, verified = frozen(), frozen(user_verifier="v")
-    assert plain.simulator.digest != verified.simulator.digest != frozen(user_verifier="w").simulator.digest
-    assert verified.env.kwargs["user_verifier"] == "v"
+    slices = [frozen(), frozen(user_verifier="v"), frozen(user_verifier="w")]
+    for one, other in itertools.combinations(slices, 2):
+        assert {each.field for each in differences(one, other)} == {
+            "env/kwargs/user_verifier",
+            "simulator/digest",
+            "simulator/model/prompt_digest",
+        }
 
 
 @pytest.mark.parametrize("env_id", ["tool_envs/Retail-v0", "tool_envs/Booking-v0"])

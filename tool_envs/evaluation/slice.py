@@ -54,8 +54,9 @@ class UserModelRef(Part, frozen=True):
 
     Attributes:
         name: Its name.
-        prompt_digest: Digest of what it is told, whatever the task.
-        arguments: What each request to it holds beside the conversation.
+        prompt_digest: Digest of what it is told, whatever the task, and of the model that verifies its
+            replies, if any, with what that one is told.
+        arguments: What each request to either holds beside the conversation.
     """
 
     name: Name
