@@ -37,6 +37,9 @@ MORE_FOREIGN = {
     "chat.pool": {"httpx"},
     "cli": {"typer", "rich"},
     "integrations": None,
+    "repo.parquet_rows": {"pyarrow"},
+    "repo.similarity": {"cydifflib", "unidiff"},
+    "repo.task_folders": {"yaml"},
     "rollout.ray": {"ray"},
     "trajectory.parquet": {"pyarrow"},
 }
