@@ -42,8 +42,8 @@ from typing import Any
 
 import pytest
 
-DECIDING = ("_pytest", "pytest", "pluggy", "unittest", "builtins", "math", "operator")
-"""Packages of the functions and classes that decide whether a test passes."""
+DECIDING = ("_pytest", "pytest", "pluggy", "unittest", "builtins", "math", "operator", "__main__")
+"""Packages of the functions and classes that decide whether a test passes; `__main__` is this file."""
 
 _EXPLAINING = frozenset({"_pytest.assertion.util._reprcompare", "_pytest.assertion.util._assertion_pass"})
 # which pytest exchanges for each test, to explain assertions that have been decided
@@ -101,7 +101,7 @@ class InstalledFirst:
 class Originals:
     """The functions and classes that decide, and the code of each function, as they are when this is made."""
 
-    def __init__(self) -> None:
+    def __init__(self, reporter: Reporter) -> None:
         self._modules = {
             name: module for name, module in sys.modules.items() if name.split(".")[0] in DECIDING
         }
@@ -109,6 +109,7 @@ class Originals:
         seen: set[int] = set()
         for name, module in self._modules.items():
             self._remember(name, module, seen)
+        self._remember("reporter", reporter, seen)
         self._codes = [
             (f"{name}.{attribute}", *code)
             for name, _, values, _ in self._places
@@ -185,7 +186,7 @@ class Reporter:
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
         """Plugins are loaded, and have patched what they patch; the project's code is not."""
         self._manager = early_config.pluginmanager
-        self._originals = Originals()
+        self._originals = Originals(self)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
