@@ -10,9 +10,7 @@ import dis
 import functools
 import hashlib
 import inspect
-import os
 import sys
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +22,7 @@ import numba
 import numpy as np
 
 from tool_envs.rows import KERNELS
+from tool_envs.user_cache import cache_folder
 
 INLINED = 300
 """Kernels are compiled into their callers as long as that adds no more code than this, in bytes of bytecode.
@@ -124,23 +123,6 @@ def files_digest(files: Iterable[Path]) -> str:
     for file in files:
         whole.update(hashlib.sha256(file.read_bytes()).digest())
     return whole.hexdigest()[:32]
-
-
-def cache_folder(kind: str, *parts: str) -> Path:
-    """A folder of the user's cache that can be written to, made where there was none.
-
-    It is in `XDG_CACHE_HOME` or `~/.cache`; where that cannot be, among the temporary files.
-    """
-    places = [os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")]
-    for place in filter(os.path.isabs, places):
-        folder = Path(place, "tool-envs", kind, *parts)
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return folder
-    folder = Path(tempfile.gettempdir(), f"tool-envs-{os.getuid()}", kind, *parts)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 @contextlib.contextmanager

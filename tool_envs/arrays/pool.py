@@ -13,12 +13,13 @@ import tool_envs
 import tool_envs.schemas
 import tool_envs.simulators
 from tool_envs.array_rows import RowView
-from tool_envs.arrays.compiled import cache_folder, files_digest, saying_when_slow
+from tool_envs.arrays.compiled import files_digest, saying_when_slow
 from tool_envs.canonical import digest
 from tool_envs.domain import Domain
 from tool_envs.errors import DataFileError
 from tool_envs.randomness import draw_below
 from tool_envs.task import Task
+from tool_envs.user_cache import cache_folder
 
 Words: TypeAlias = Literal["heard", "blanked", "shuffled"]
 """Whose words are heard."""

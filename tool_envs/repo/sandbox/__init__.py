@@ -1,10 +1,10 @@
 """Where tests of a repository run: code of which nothing is known, under limits.
 
-Why this is not SWE-ReX (https://github.com/SWE-agent/SWE-ReX), which was read for it: that runs long-lived shell
-sessions in containers of docker, podman, Modal, Fargate or Daytona, through an HTTP server inside; its local
-runtime has no isolation and no limit but a timeout. An episode here has no shell and no state on a disk (see
-`tool_envs.repo.workspace`). It needs single commands in folders that are thrown away, many at once, without
-docker and without a network: bubblewrap, and what these files put around it.
+Why this is not SWE-ReX (https://github.com/SWE-agent/SWE-ReX), which was read for it: that runs long-lived
+shell sessions in containers of docker, podman, Modal, Fargate or Daytona, through an HTTP server inside; its
+local runtime has no isolation and no limit but a timeout. An episode here has no shell and no state on a disk
+(see `tool_envs.repo.workspace`). It needs single commands in folders that are thrown away, many at once,
+without docker and without a network: bubblewrap, and what these files put around it.
 """
 
 import functools

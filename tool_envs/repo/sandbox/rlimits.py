@@ -73,7 +73,7 @@ class RlimitSandbox:
         readable: Sequence[Path] = (),  # noqa: ARG002 - everything is
         stdin: bytes = b"",
     ) -> Completed:
-        """See `Sandbox.run`; the folder has its own path, and neither reading nor writing is held to anything."""
+        """See `Sandbox.run`; the folder has its own path, and what is readable is not held."""
         variables = {**plain_environment(str(folder)), **environment}
         with self._turns, tempfile.TemporaryFile() as given:
             given.write(stdin)

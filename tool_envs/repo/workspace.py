@@ -1,0 +1,212 @@
+"""The files of one episode: those of a commit, and what the episode changed.
+
+Nothing of it is on a disk. A folder with these files is made where a command is to run, and thrown away.
+"""
+
+import os
+import shutil
+import tempfile
+import zlib
+from pathlib import Path
+
+from tool_envs.canonical import digest
+from tool_envs.database import Database
+from tool_envs.repo.git import git
+from tool_envs.repo.paths import PathError, check_path
+from tool_envs.repo.repositories import EXECUTABLE, LINK, PLAIN, File, Repository, blob_id
+from tool_envs.repo.repository_cache import link_objects
+
+_FILES = "files"
+_GONE = File(mode=0, blob="")  # a record cannot be taken away, see `Database`
+_CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = false\n[gc]\n\tauto = 0\n"
+_SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
+
+
+class Workspace(Database):
+    """Reads and changes the files of a commit, by paths relative to its root, `/` between the parts.
+
+    Args:
+        base: The repository at the commit.
+    """
+
+    __slots__ = ()
+
+    base: Repository
+
+    def __init__(self, base: Repository) -> None:
+        super().__init__(base)
+
+    def file(self, path: str) -> File | None:
+        """The file's mode and git's id of its content, or None."""
+        found: File | None = self.get(_FILES, path)
+        return None if found is None or found is _GONE else found
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file, of a link where it leads; None: there is no such file."""
+        found = self.file(path)
+        return None if found is None else self._content(found)
+
+    def _content(self, file: File) -> bytes:
+        return self.base.content(file.blob) if file.content is None else file.content
+
+    def write(self, path: str, content: bytes, mode: int | None = None) -> None:
+        """Make a file, or give one a new content.
+
+        Args:
+            path: Where.
+            content: All of it.
+            mode: `PLAIN`, `EXECUTABLE` or `LINK`; None: as it was, `PLAIN` for a new one.
+
+        Raises:
+            PathError: No file can have this path: it leads outside, through a file, or to a folder.
+        """
+        found = self.file(path)
+        if found is None:
+            self._check_new(path)
+        if mode is None:
+            mode = found.mode if found else PLAIN
+        blob = blob_id(content, self.base.commit)
+        before = self.base.files.get(path)
+        known = before is not None and before.blob == blob
+        self.put(_FILES, path, File(mode, blob, None if known else content))
+
+    def _check_new(self, path: str) -> None:
+        check_path(path)
+        parts = path.split("/")
+        for n in range(1, len(parts)):
+            if self.file(parent := "/".join(parts[:n])):
+                raise PathError(path, f"leads through {parent!r}, which is a file")
+        if any(other.startswith(path + "/") for other in self.paths()):
+            raise PathError(path, "is a folder")
+        if any(path.encode() == hidden.path for hidden in self.base.hidden):
+            raise PathError(path, "is a submodule")
+
+    def delete(self, path: str) -> None:
+        """Take a file away.
+
+        Raises:
+            PathError: There is none.
+        """
+        if self.file(path) is None:
+            raise PathError(path, "names no file")
+        self.put(_FILES, path, _GONE)
+
+    def paths(self) -> list[str]:
+        """The paths of all files, in the order of their code points."""
+        return sorted(path for path, file in self.items(_FILES) if file is not _GONE)
+
+    def changes(self) -> dict[str, tuple[File | None, File | None]]:
+        """What differs from the commit, by path in order: the file before and now; None: there is none."""
+        changes = {}
+        for _, path in sorted(self.changed):
+            before, now = self.base.files.get(path), self.file(path)
+            if _same(before) != _same(now):
+                changes[path] = before, now
+        return changes
+
+    def digest(self) -> str:
+        """Digest of the commit and of what differs from it: equal files have equal digests."""
+        changes = [[path, *(_same(now) or ())] for path, (_, now) in self.changes().items()]
+        return digest({"base": self.base.digest, "changes": changes})
+
+    def diff(self) -> str:
+        """What differs from the commit as a patch for `git apply`; empty where nothing does.
+
+        Renames are shown as a deletion and a new file, ids in full. Bytes that are no UTF-8 become surrogates
+        (PEP 383).
+        """
+        changes = self.changes()
+        if not changes:
+            return ""
+        with tempfile.TemporaryDirectory(prefix="tool-envs-") as scratch:
+            folder, index = Path(scratch, "git"), Path(scratch, "index")
+            _make_git_folder(folder, self.base)
+            (folder / "objects" / "info").mkdir()
+            objects = self.base.path.absolute() / "objects"
+            (folder / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
+            for _, now in changes.values():
+                if now is not None and now.content is not None:
+                    _write_object(folder, now.blob, now.content)
+            entries = b"".join(_entry(path, before) for path, (before, _) in changes.items())
+            git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=entries)
+            before_tree = git("write-tree", repository=folder, index=index).decode("ascii").strip()
+            entries = b"".join(_entry(path, now) for path, (_, now) in changes.items())
+            git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=entries)
+            form = ("--patch", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv")
+            diff = git("diff-index", "--cached", *form, before_tree, repository=folder, index=index)
+        return diff.decode(errors="surrogateescape")
+
+    def materialize(self, folder: Path) -> None:
+        """Write the files into an empty folder, and a `.git` at the commit whose objects are hard links.
+
+        The links are those of the cached repository, which nobody may write through: a `Sandbox` shows them
+        read-only. Files are written as they are in the repository: no filter and no hook runs.
+
+        Args:
+            folder: Made where there is none.
+
+        Raises:
+            FileExistsError: It holds something.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FileExistsError(f"expected an empty folder: {folder}")
+        _make_git_folder(folder / ".git", self.base)
+        link_objects(self.base.path, folder / ".git" / "objects" / "pack")
+        shutil.copyfile(self.base.index, folder / ".git" / "index")
+        links = []
+        for path in self.paths():
+            file = self.file(path)
+            if file is not None and file.mode == LINK:
+                links.append((path.encode(), file))
+            elif file is not None:
+                _write_file(folder, path.encode(), file.mode, self._content(file))
+        for hidden in self.base.hidden:
+            if hidden.blob is None:
+                Path(os.fsdecode(os.path.join(os.fsencode(folder), hidden.path))).mkdir(
+                    parents=True, exist_ok=True
+                )
+            elif hidden.mode == LINK:
+                links.append((hidden.path, File(LINK, hidden.blob)))
+            else:
+                _write_file(folder, hidden.path, hidden.mode, self.base.content(hidden.blob))
+        # Last, so that no file is written through a link.
+        for name, file in links:
+            place = os.path.join(os.fsencode(folder), name)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.symlink(self._content(file), place)
+
+
+def _same(file: File | None) -> tuple[int, str] | None:
+    """What makes two files equal."""
+    return file and (file.mode, file.blob)
+
+
+def _entry(path: str, file: File | None) -> bytes:
+    """A line for `git update-index --index-info`; mode 0 takes the path away."""
+    mode, blob = (file.mode, file.blob) if file else (0, "0" * 40)
+    return b"%06o %s\t%s\0" % (mode, blob.encode("ascii"), path.encode())
+
+
+def _make_git_folder(folder: Path, base: Repository) -> None:
+    for part in ("objects/pack", "refs/heads", "refs/tags"):
+        (folder / part).mkdir(parents=True)
+    (folder / "HEAD").write_text(f"{base.commit}\n", encoding="ascii")
+    is_sha256 = len(base.commit) == 64
+    config = _CONFIG.format(version=int(is_sha256)) + _SHA256 * is_sha256
+    (folder / "config").write_text(config, encoding="ascii")
+
+
+def _write_object(folder: Path, blob: str, content: bytes) -> None:
+    """A loose object, as gitrepository-layout(5) has it."""
+    place = folder / "objects" / blob[:2] / blob[2:]
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(zlib.compress(b"blob %d\0" % len(content) + content, 1))
+
+
+def _write_file(folder: Path, name: bytes, mode: int, content: bytes) -> None:
+    place = os.path.join(os.fsencode(folder), name)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    rights = 0o755 if mode == EXECUTABLE else 0o644
+    with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, rights), "wb") as file:
+        file.write(content)
