@@ -28,9 +28,11 @@ PARTS = [
     "=======",
     ">>>>>>> REPLACE",
     "\n```python\n### a.py\n<<<<<<< SEARCH\n",
+    "\n### a.py\n<<<<<<< SEARCH\n",
     "\n=======\n",
     "\n>>>>>>> REPLACE\n```",
 ]
+BLOCK_TEXT = "```\n### a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n```"
 PATCH_LINES = [
     "--- a/x\n",
     "+++ b/x\n",
@@ -108,6 +110,11 @@ def test_compiled_matcher_is_difflibs_on_long_texts():
 
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(PARTS), max_size=40).map("".join))
+@example(BLOCK_TEXT + BLOCK_TEXT)
+@example(BLOCK_TEXT + BLOCK_TEXT.removeprefix("```"))  # the fence that ends a block begins no other
+@example(BLOCK_TEXT + "```" + BLOCK_TEXT.removeprefix("```"))
+@example(BLOCK_TEXT.replace("x", f"x\n{BLOCK_TEXT}\nx"))
+@example(BLOCK_TEXT.replace("\n=", "\n\n="))
 def test_blocks_are_those_of_the_expression(text):
     assert list(similarity._blocks(text)) == BLOCK.findall(text)
 

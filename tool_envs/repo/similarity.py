@@ -157,7 +157,7 @@ def _blocks(solution: str) -> Iterator[tuple[str, str, str]]:
     start = 0
     for head in _BLOCK_HEAD.finditer(solution):
         line = max(start, solution.rfind("\n", 0, head.start()) + 1)
-        if head.start() < start or "```" not in solution[line : head.start()]:
+        if "```" not in solution[line : head.start()]:
             continue
         separator = solution.find(_SEPARATOR, head.end())
         new = separator + len(_SEPARATOR)
