@@ -37,9 +37,9 @@ def read_task_folders(root: Path) -> Iterator[tuple[Path, dict[str, Json]]]:
             root, "expected folders tasks/<instance_id>/ with a task.yaml each; there is none"
         )
     for folder in folders:
-        columns = _read_yaml(folder / "task.yaml")
-        if columns.get("split") in splits:
-            yield folder, _read_task(folder, columns)
+        columns = _read_columns(folder)
+        if columns["split"] in splits:
+            yield folder, columns | _read_texts(folder) | _read_tests(folder / "tests.json")
 
 
 def _read_splits(root: Path) -> list[Json]:
@@ -50,15 +50,22 @@ def _read_splits(root: Path) -> list[Json]:
     return splits
 
 
-def _read_task(folder: Path, columns: dict[str, Json]) -> dict[str, Json]:
+def _read_columns(folder: Path) -> dict[str, Json]:
+    path = folder / "task.yaml"
+    columns = _read_yaml(path)
     if columns.get("instance_id") != folder.name:
-        raise DataFileError(folder / "task.yaml", f"instance_id: expected {folder.name}, the folder's name")
+        raise DataFileError(path, f"instance_id: expected {folder.name}, the folder's name")
+    if "split" not in columns:
+        raise DataFileError(path, "split: expected the name of one, by which the task is published or not")
+    return columns
+
+
+def _read_texts(folder: Path) -> dict[str, Json]:
     if any((folder / "test_assets").glob("*")):
         raise DataFileError(folder / "test_assets", "binary files of tests cannot be put into place")
-    texts = {
+    return {
         column: _read_text(folder / name) for column, name in _TEXT_FILES.items() if (folder / name).exists()
     }
-    return columns | texts | _read_tests(folder / "tests.json")
 
 
 def _read_tests(path: Path) -> dict[str, Json]:
