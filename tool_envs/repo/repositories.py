@@ -5,7 +5,7 @@ import hashlib
 import mmap
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -131,7 +131,7 @@ def _read_tree(folder: Path) -> tuple[dict[str, File], tuple[Hidden, ...]]:
         about, _, name = entry.partition(b"\t")
         mode_text, _, blob = about.decode("ascii").split()
         mode = int(mode_text, 8)
-        names.append(name.decode(errors="replace"))
+        names.append(name)
         if mode == _SUBMODULE:
             hidden.append(Hidden(name, mode, None))
         elif not _is_unicode(name):
@@ -150,14 +150,14 @@ def _is_unicode(name: bytes) -> bool:
     return True
 
 
-def _check(folder: Path, names: list[str]) -> None:
+def _check(folder: Path, names: list[bytes]) -> None:
     """Hold the paths of a tree to what git checks out; trees made by hand can hold anything."""
     try:
         for name in names:
-            check_path(name)
+            check_path(name.decode(errors="replace"))
     except PathError as error:
         raise RepositoryError(folder, f"expected paths that git checks out. {error}") from error
-    folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
+    folders = {name[:end] for name in names for end, byte in enumerate(name) if byte == ord("/")}
     twice = [name for name, times in Counter([*names, *folders]).items() if times > 1]
     if twice:
         raise RepositoryError(folder, f"expected each path once, and {twice[0]!r} is there twice")

@@ -4,9 +4,11 @@ Nothing of it is on a disk. A folder with these files is made where a command is
 """
 
 import os
+import re
 import shutil
 import tempfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from tool_envs.canonical import digest
@@ -78,8 +80,9 @@ class Workspace(Database):
                 raise PathError(path, f"leads through {parent!r}, which is a file")
         if any(other.startswith(path + "/") for other in self.paths()):
             raise PathError(path, "is a folder")
-        if any(path.encode() == hidden.path for hidden in self.base.hidden):
-            raise PathError(path, "is a submodule")
+        name = path.encode() + b"/"
+        if any(name.startswith(hidden.path + b"/") for hidden in self.base.hidden):
+            raise PathError(path, "is, or is in, a submodule")
 
     def delete(self, path: str) -> None:
         """Take a file away.
@@ -112,8 +115,7 @@ class Workspace(Database):
     def diff(self) -> str:
         """What differs from the commit as a patch for `git apply`; empty where nothing does.
 
-        Renames are shown as a deletion and a new file, ids in full. Bytes that are no UTF-8 become surrogates
-        (PEP 383).
+        Renames are shown as a deletion and a new file, ids in full, and files that are no UTF-8 as binary.
         """
         changes = self.changes()
         if not changes:
@@ -132,9 +134,20 @@ class Workspace(Database):
             before_tree = git("write-tree", repository=folder, index=index).decode("ascii").strip()
             entries = b"".join(_entry(path, now) for path, (_, now) in changes.items())
             git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=entries)
+            _show_as_binary(folder, [path for path, files in changes.items() if not self._are_text(files)])
             form = ("--patch", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv")
             diff = git("diff-index", "--cached", *form, before_tree, repository=folder, index=index)
-        return diff.decode(errors="surrogateescape")
+        return diff.decode()
+
+    def _are_text(self, files: tuple[File | None, File | None]) -> bool:
+        """Whether all of these are UTF-8."""
+        try:
+            for file in files:
+                if file is not None:
+                    self._content(file).decode()
+        except UnicodeDecodeError:
+            return False
+        return True
 
     def materialize(self, folder: Path) -> None:
         """Write the files into an empty folder, and a `.git` at the commit whose objects are hard links.
@@ -154,27 +167,22 @@ class Workspace(Database):
         _make_git_folder(folder / ".git", self.base)
         link_objects(self.base.path, folder / ".git" / "objects" / "pack")
         shutil.copyfile(self.base.index, folder / ".git" / "index")
-        links = []
-        for path in self.paths():
-            file = self.file(path)
-            if file is not None and file.mode == LINK:
-                links.append((path.encode(), file))
-            elif file is not None:
-                _write_file(folder, path.encode(), file.mode, self._content(file))
         for hidden in self.base.hidden:
             if hidden.blob is None:
-                Path(os.fsdecode(os.path.join(os.fsencode(folder), hidden.path))).mkdir(
-                    parents=True, exist_ok=True
-                )
-            elif hidden.mode == LINK:
-                links.append((hidden.path, File(LINK, hidden.blob)))
-            else:
-                _write_file(folder, hidden.path, hidden.mode, self.base.content(hidden.blob))
-        # Last, so that no file is written through a link.
-        for name, file in links:
-            place = os.path.join(os.fsencode(folder), name)
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            os.symlink(self._content(file), place)
+                _make_folders(os.path.join(os.fsencode(folder), hidden.path))
+        files = self._checkout()
+        # Links come last, so that no file is written through one.
+        for name, mode, content in sorted(files, key=lambda file: file[1] == LINK):
+            _write_file(folder, name, mode, content)
+
+    def _checkout(self) -> Iterator[tuple[bytes, int, bytes]]:
+        """Path, mode and content of all files, of those as well that no tool can name."""
+        for path, file in self.items(_FILES):
+            if file is not _GONE:
+                yield path.encode(), file.mode, self._content(file)
+        for hidden in self.base.hidden:
+            if hidden.blob is not None:
+                yield hidden.path, hidden.mode, self.base.content(hidden.blob)
 
 
 def _same(file: File | None) -> tuple[int, str] | None:
@@ -204,9 +212,34 @@ def _write_object(folder: Path, blob: str, content: bytes) -> None:
     place.write_bytes(zlib.compress(b"blob %d\0" % len(content) + content, 1))
 
 
+def _show_as_binary(folder: Path, paths: list[str]) -> None:
+    """Make git show these files as binary, by patterns as gitattributes(5) has them."""
+    (folder / "info").mkdir()
+    lines = "".join(f"{_pattern(path)} -diff\n" for path in paths)
+    (folder / "info" / "attributes").write_bytes(lines.encode())
+
+
+def _pattern(path: str) -> str:
+    """The quoted pattern that a path alone matches."""
+    literal = re.sub(r"[][*?\\]", r"\\\g<0>", "/" + path)
+    return '"' + "".join(f"\\{ord(c):03o}" if c < " " or c in '\\"\x7f' else c for c in literal) + '"'
+
+
 def _write_file(folder: Path, name: bytes, mode: int, content: bytes) -> None:
     place = os.path.join(os.fsencode(folder), name)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    _make_folders(os.path.dirname(place))
+    if mode == LINK:
+        os.symlink(content, place)
+        return
     rights = 0o755 if mode == EXECUTABLE else 0o644
-    with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, rights), "wb") as file:
+    with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW), "wb") as file:
+        os.fchmod(file.fileno(), rights)
         file.write(content)
+
+
+def _make_folders(place: bytes) -> None:
+    """Make a folder and those above it, with the same rights whatever the process's umask is."""
+    if not os.path.isdir(place):
+        _make_folders(os.path.dirname(place))
+        os.mkdir(place)
+        os.chmod(place, 0o755)  # noqa: S103 - as git makes them
