@@ -38,6 +38,7 @@ MORE_FOREIGN = {
     "cli": {"typer", "rich"},
     "integrations": None,
     "repo.parquet_rows": {"pyarrow"},
+    "repo.plugin": {"pytest"},
     "repo.similarity": {"cydifflib", "unidiff"},
     "repo.task_folders": {"yaml"},
     "rollout.ray": {"ray"},

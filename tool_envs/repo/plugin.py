@@ -182,6 +182,7 @@ class Reporter:
         self._plugins: set[Any] = set()
         self._manager: pytest.PytestPluginManager | None = None
         self._reported: set[str] = set()
+        self._check = self.check  # bound, so that another method of the class does not come before it
 
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
         """Plugins are loaded, and have patched what they patch; the project's code is not."""
@@ -207,7 +208,7 @@ class Reporter:
             (item.nodeid, *code) for item in session.items for code in codes(getattr(item, "function", None))
         ]
         self._report(collected=len(session.items))
-        self.check()
+        self._check()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test was set up, called or torn down; a part of a test counts if it failed."""
@@ -227,12 +228,12 @@ class Reporter:
 
     def pytest_runtest_logfinish(self) -> None:
         """All that a test changed for its own duration is as it was."""
-        self.check()
+        self._check()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
         """The last moment at which pytest's plugins have not taken back what they patched."""
-        self.check()
+        self._check()
 
     def check(self) -> None:
         """Report, once each, what the project changed that it must not."""

@@ -19,6 +19,7 @@ _PROBLEMS = {
     Problem.CPU_LIMIT: "The run used more processor time than it may, and was stopped.",
     Problem.WALL_LIMIT: "The run took longer than it may, and was stopped.",
     Problem.MEMORY_LIMIT: "The run used more memory than it may, and was stopped.",
+    Problem.DISK_LIMIT: "The run wrote more to its folder than it may, and was stopped.",
     Problem.DIED: "The run ended before pytest was done.",
     Problem.NOT_RUN: "pytest could not run.",
     Problem.DISAGREES: "pytest's exit code does not fit what became of the tests.",
@@ -27,17 +28,17 @@ _PROBLEMS = {
 
 _UNSTEADY = (
     (re.compile(r"\b0x[0-9a-fA-F]{6,}\b"), "0x..."),
-    (re.compile(r"(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+"), "/tmp/pytest"),
+    (re.compile(r"(?:/[\w.+-]+)*/pytest-of-[\w.-]+/pytest-\d+"), "/tmp/pytest"),  # noqa: S108 - a text
     (re.compile(r"(?:/[\w.+-]+)*/tool-envs-\w+/workspace\b|/workspace\b"), "."),
     (re.compile(r"\b\d+(?:\.\d+)?s\b(?= *=|(?: \([\d:]+\))? *=*$)", re.MULTILINE), "...s"),
 )  # fmt: skip
 
 
 def describe(run: TestRun, limit: int = 20_000) -> str:
-    """A run as text: how many tests had which status, what did not pass and why, and what was printed in between.
+    """A run as text: how many tests had which status, and what did not pass and why.
 
-    Addresses, temporary folders and durations are left out of it, so that what stays differs only if the tests
-    do, or what they print.
+    Addresses, temporary folders and durations are left out of it, so that what stays differs only if the
+    tests do, or what they print.
 
     Args:
         run: The run.

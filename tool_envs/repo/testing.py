@@ -1,7 +1,7 @@
 """Runs tests with pytest in a sandbox, and says what became of them.
 
-What a run wrote to its folder goes away with it. A run is to be trusted only if its own report (`plugin.py`) is
-whole, is sealed with the key that only that run had, and ends with the exit code that the sandbox saw.
+What a run wrote to its folder goes away with it. A run is to be trusted only if its own report (`plugin.py`)
+is whole, is sealed with the key that only that run had, and ends with the exit code that the sandbox saw.
 """
 
 import hashlib
@@ -9,7 +9,7 @@ import hmac
 import os
 import secrets
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,18 +17,10 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from tool_envs.repo import plugin
+from tool_envs.repo.interpreter import check_pytest, find_interpreter
 from tool_envs.repo.resolution import Status
 from tool_envs.repo.sandbox import Completed, Limits, Sandbox
 from tool_envs.repo.workspace import Workspace
-
-DEFAULT_LIMITS = Limits(
-    cpu_seconds=300,
-    wall_seconds=1800.0,
-    memory_bytes=2 << 30,
-    processes=128,
-    output_bytes=1 << 20,
-    file_bytes=256 << 20,
-)
 
 _REPORT = ".tool_envs_report"
 _REPORT_LIMIT = 256 << 20  # bytes; a run that writes more is not to be trusted
@@ -50,6 +42,7 @@ class Problem(StrEnum):
     CPU_LIMIT = "cpu_limit"
     WALL_LIMIT = "wall_limit"
     MEMORY_LIMIT = "memory_limit"
+    DISK_LIMIT = "disk_limit"
     DIED = "died"
     """The process ended before pytest did, or pytest was stopped from inside."""
     NOT_RUN = "not_run"
@@ -107,8 +100,7 @@ def run_tests(
     *,
     sandbox: Sandbox,
     python: str,
-    own: Collection[str],
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits,
 ) -> TestRun:
     """Run tests on the files of a workspace, which stays as it is.
 
@@ -117,33 +109,42 @@ def run_tests(
         tests: Files, folders or node ids, relative to the workspace; empty: all that pytest finds.
         sandbox: Where they run.
         python: The interpreter, in which pytest and what the project needs are installed.
-        own: The top-level modules that are the project's own: see `own_modules`.
         limits: Of the whole run.
 
     Raises:
-        SandboxError: The sandbox failed; nothing is known of the tests.
+        SandboxError: The sandbox failed, or pytest cannot be imported in it; nothing is known of the tests.
+        UsageError: `python` is no interpreter.
     """
+    interpreter = find_interpreter(python)
     key = secrets.token_bytes(32)
-    task = {"key": key.hex(), "report": _REPORT, "own": sorted(own), "arguments": [*_ARGUMENTS, "--", *tests]}
+    task = {
+        "key": key.hex(),
+        "report": _REPORT,
+        "own": sorted(own_modules(workspace.base.files)),
+        "arguments": [*_ARGUMENTS, "--", *tests],
+    }
     with TemporaryDirectory(prefix="tool-envs-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary) / "workspace"
         workspace.materialize(folder)
         completed = sandbox.run(
-            [python, "-s", "-c", Path(plugin.__file__).read_text(encoding="utf-8")],
+            [str(interpreter.path), "-s", "-c", Path(plugin.__file__).read_text(encoding="utf-8")],
             folder,
             limits=limits,
             environment=_ENVIRONMENT,
+            readable=interpreter.folders,
             stdin=msgspec.json.encode(task),
         )
         events = list(read_report(_read_file(folder / _REPORT), key))
+    if not events:
+        check_pytest(interpreter, sandbox)
     return _summed_up(events, completed)
 
 
 def own_modules(paths: Iterable[str]) -> frozenset[str]:
     """The names by which a project's own modules may be imported.
 
-    They are those of its packages that lie in no other package, of its modules at the root or in `src` or `lib`,
-    and of its folders at the root.
+    They are those of its packages that lie in no other package, of its modules at the root or in `src` or
+    `lib`, and of its folders at the root.
 
     Args:
         paths: The files of the project, relative to its root.
