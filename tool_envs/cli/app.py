@@ -15,6 +15,7 @@ from tool_envs.cli.filter import filter_records
 from tool_envs.cli.list import list_environments
 from tool_envs.cli.play import play_as_human
 from tool_envs.cli.replay import replay_records
+from tool_envs.cli.repo import repo_app
 from tool_envs.cli.rescore import rescore_records
 from tool_envs.cli.rollout import roll_out
 from tool_envs.cli.schema import schema_app
@@ -62,6 +63,7 @@ app.command("audit")(audit_environment)
 app.command("demo")(demo)
 app.add_typer(schema_app, name="schema")
 app.add_typer(slice_app, name="slice")
+app.add_typer(repo_app, name="repo")
 
 
 def main() -> None:
