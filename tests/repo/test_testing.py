@@ -17,7 +17,7 @@ from tool_envs.repo.plugin import InstalledFirst, Originals, Reporter, journal
 from tool_envs.repo.repositories import open_repository
 from tool_envs.repo.run_text import cut_middle, describe, steady
 from tool_envs.repo.sandbox import Limits, SandboxError, find_sandbox
-from tool_envs.repo.testing import Problem, own_modules, read_report, run_tests
+from tool_envs.repo.testing import Problem, import_folders, own_modules, read_report, run_tests
 from tool_envs.repo.workspace import Workspace
 
 EVERY_STATUS = """
@@ -101,7 +101,24 @@ STATUSES = {
     "TestOld::test_parts": "FAILED",
     "TestOld::test_old_expectation": "XFAIL",
 }
+IN_SRC = """
+import subprocess
+import sys
+
+import inner
+
+
+def test_import():
+    assert inner.__file__.endswith("src/inner/__init__.py")
+
+
+def test_process(tmp_path):
+    command = [sys.executable, "-c", "import inner; print(inner.__name__)"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True).stdout == b"inner\\n"
+"""
 FILES = {
+    "src/inner/__init__.py": "",
+    "tests/test_inner.py": IN_SRC,
     "tests/test_all.py": EVERY_STATUS,
     "tests/test_broken.py": "import nowhere\n",
     "tests/test_good.py": "def test_good():\n    pass\n",
@@ -172,7 +189,7 @@ def test_the_text_is_the_same_again_and_in_bubblewrap(all_statuses, run):
 def test_the_text_begins_with_the_counts(all_statuses):
     text = describe(all_statuses)
 
-    assert text.startswith("4 failed, 2 errors, 1 passed, 1 skipped, 2 xfailed, 1 xpassed\n\nFAILED tests/")
+    assert text.startswith("4 failed, 2 in error, 1 passed, 1 skipped, 2 xfailed, 1 xpassed\n\nFAILED tests/")
     assert "object at 0x..." in text
 
 
@@ -189,6 +206,10 @@ def test_a_file_that_cannot_be_imported(run):
     assert done.statuses == {"tests/test_broken.py": "ERROR"}
     assert done.problem is None
     assert "No module named 'nowhere'" in describe(done)
+
+
+def test_a_project_in_src_is_as_if_it_were_installed(run):
+    assert describe(run("tests/test_inner.py")) == "2 passed"
 
 
 def test_no_tests(run):
@@ -260,6 +281,20 @@ def test_a_link_to_an_interpreter_is_kept():
 )
 def test_the_modules_of_a_project(paths, names):
     assert own_modules(paths) == names
+
+
+@pytest.mark.parametrize(
+    ("paths", "folders"),
+    [
+        ([], ["."]),
+        (["calc.py", "src/notes.txt"], ["."]),
+        (["src/calc/core.py"], ["src", "."]),
+        (["lib/calc.py", "src/calc.py"], ["src", "lib", "."]),
+        (["src/__init__.py", "src/calc.py"], ["."]),
+    ],
+)
+def test_where_a_project_is_imported_from(paths, folders):
+    assert import_folders(paths) == folders
 
 
 def test_what_is_installed_comes_first(tmp_path):

@@ -5,8 +5,8 @@ nothing in the project's folder can stand in for it. It imports pytest and the s
 means to work on Python 3.8 and pytest 6, and later.
 
 On the standard input it expects one JSON object: `key` (hexadecimal), `report` (the file to write), `own`
-(the top-level modules that belong to the project) and `arguments` (of pytest). The report has a line for each
-event, `<seal> <JSON>`; see `journal`.
+(the top-level modules that belong to the project), `path` (the folders from which they are imported) and
+`arguments` (of pytest). The report has a line for each event, `<seal> <JSON>`; see `journal`.
 
 The code under test runs in the same process, so it could do all that is done here. What makes it hard:
 
@@ -294,7 +294,9 @@ def main() -> None:
     reporter = Reporter(report, root)
     end = os._exit
     sys.meta_path.insert(0, InstalledFirst(sys.path.copy(), task["own"]))
-    sys.path.insert(0, root)
+    folders = [os.path.join(root, folder) for folder in task["path"]]
+    sys.path[:0] = folders
+    os.environ["PYTHONPATH"] = os.pathsep.join(folders)  # for the processes that tests start
     report(python=list(sys.version_info[:3]), pytest=pytest.__version__)
     overruled = [option for plugin, option in _OVERRULED.items() if find_spec(plugin)]
     exit_code = int(pytest.main([*overruled, *task["arguments"]], plugins=[reporter]))

@@ -9,7 +9,7 @@ from tool_envs.repo.testing import Problem, TestRun
 _ORDER: tuple[Status, ...] = ("FAILED", "ERROR", "PASSED", "SKIPPED", "XFAIL", "XPASS")
 _WORDS = {
     "FAILED": "failed",
-    "ERROR": "errors",
+    "ERROR": "in error",
     "PASSED": "passed",
     "SKIPPED": "skipped",
     "XFAIL": "xfailed",

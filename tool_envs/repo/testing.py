@@ -22,6 +22,7 @@ from tool_envs.repo.resolution import Status
 from tool_envs.repo.sandbox import Completed, Limits, Sandbox
 from tool_envs.repo.workspace import Workspace
 
+_SOURCE_FOLDERS = ("src", "lib")
 _REPORT = ".tool_envs_report"
 _REPORT_LIMIT = 256 << 20  # bytes; a run that writes more is not to be trusted
 _ARGUMENTS = ("--rootdir=.", "--maxfail=0", "--color=no", "-p", "no:randomly")
@@ -121,6 +122,7 @@ def run_tests(
         "key": key.hex(),
         "report": _REPORT,
         "own": sorted(own_modules(workspace.base.files)),
+        "path": import_folders(workspace.base.files),
         "arguments": [*_ARGUMENTS, "--", *tests],
     }
     with TemporaryDirectory(prefix="tool-envs-", ignore_cleanup_errors=True) as temporary:
@@ -157,9 +159,26 @@ def own_modules(paths: Iterable[str]) -> frozenset[str]:
     names |= {
         path.rpartition("/")[2].removesuffix(".py")
         for path in paths
-        if path.count("/") == 1 and path.startswith(("src/", "lib/"))
+        if path.count("/") == 1 and path.split("/")[0] in _SOURCE_FOLDERS
     }
     return frozenset(name for name in names if name.isidentifier())
+
+
+def import_folders(paths: Iterable[str]) -> list[str]:
+    """The folders from which a project's modules are imported, as if it were installed in place.
+
+    They are its root and, where there is Python in one that is no package itself, `src` and `lib`.
+
+    Args:
+        paths: The files of the project, relative to its root.
+    """
+    paths = [path for path in paths if path.endswith(".py")]
+    folders = (
+        folder
+        for folder in _SOURCE_FOLDERS
+        if any(path.startswith(f"{folder}/") for path in paths) and f"{folder}/__init__.py" not in paths
+    )
+    return [*folders, "."]
 
 
 def read_report(report: bytes, key: bytes) -> Iterator[_Event]:
