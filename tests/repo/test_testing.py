@@ -191,6 +191,7 @@ def test_the_text_begins_with_the_counts(all_statuses):
 
     assert text.startswith("4 failed, 2 in error, 1 passed, 1 skipped, 2 xfailed, 1 xpassed\n\nFAILED tests/")
     assert "object at 0x..." in text
+    assert "\n\nSKIPPED tests/test_all.py::test_skipped: Skipped: not today\nXFAIL tests/" in text
 
 
 def test_one_test_by_its_id(run):

@@ -13,12 +13,12 @@ The code under test runs in the same process, so it could do all that is done he
 * What was reported cannot be taken back: each line has a key of its own, which does not tell earlier ones.
 * A module that is installed is never looked for in the project's folder, unless it is the project's own.
 * What decides whether a test passes (`DECIDING`, the functions of the tests, what plugs into pytest) must be
-  what it was before the project's code came; this is checked after each test, and a change reported.
+  what it was before the project's code came; this is checked after each file of tests, and a change reported.
 * The last line is written after pytest is done, and then the process ends at once.
 
 What cannot be stopped here: code that finds the key in the memory of the process before a failure is
-reported, or alters the interpreter beneath Python (ctypes, a debugger); that patches pytest while a test runs
-and mends it before that test's end; that patches a library which only the tests use; and objects that equal
+reported, or alters the interpreter beneath Python (ctypes, a debugger); that patches pytest and mends it
+before its file of tests is done; that patches a library which only the tests use; and objects that equal
 everything, or code that behaves well only while it is tested, which better tests would find.
 """
 
@@ -31,12 +31,15 @@ if __name__ == "__main__" and sys.path and not sys.path[0]:
 
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import unittest.mock
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from operator import attrgetter
+from operator import is_ as _is
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -110,18 +113,21 @@ class Originals:
         for name, module in self._modules.items():
             self._remember(name, module, seen)
         self._remember("reporter", reporter, seen)
-        self._codes = [
-            (f"{name}.{attribute}", *code)
+        self._codes = Codes(
+            (f"{name}.{attribute}", value)
             for name, _, values, _ in self._places
             for attribute, value in values.items()
-            for code in codes(value)
-        ]
+        )
 
     def _remember(self, name: str, owner: Any, seen: set[int]) -> None:  # noqa: ANN401 - a module or a class
         if id(owner) in seen:
             return
         seen.add(id(owner))
-        values = {attribute: value for attribute, value in vars(owner).items() if _decides(value)}
+        values = {
+            attribute: value
+            for attribute, value in vars(owner).items()
+            if _decides(value) and f"{name}.{attribute}" not in _EXPLAINING
+        }
         self._places.append((name, vars(owner), values, frozenset(vars(owner))))
         for attribute, value in values.items():
             if isinstance(value, type) and value.__module__.split(".")[0] in DECIDING:
@@ -129,42 +135,58 @@ class Originals:
 
     def changes(self) -> Iterator[str]:
         """The names of what is not what it was."""
-        for name, module in self._modules.items():
-            if sys.modules.get(name) is not module:
-                yield name
+        if not _same(self._modules, sys.modules):
+            yield from (name for name, module in self._modules.items() if sys.modules.get(name) is not module)
         for name, now, values, names in self._places:
-            for attribute, value in values.items():
-                if now.get(attribute) is not value:
-                    yield f"{name}.{attribute}"
-            if name != "builtins":  # where a new name, such as gettext's `_`, hides nothing
+            if not _same(values, now):
+                yield from (f"{name}.{key}" for key, value in values.items() if now.get(key) is not value)
+            if not now.keys() <= names and name != "builtins":  # there, gettext's `_`, say, hides nothing
                 added = sorted(now.keys() - names)
                 yield from (f"{name}.{attribute}" for attribute in added if _decides(now[attribute]))
-        yield from changed_codes(self._codes)
+        yield from self._codes.changes()
 
 
-def _decides(value: object) -> bool:
-    return callable(value) or isinstance(value, (property, staticmethod, classmethod))
+def _same(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether all values are the objects that they were."""
+    return all(map(_is, map(now.get, before), before.values()))
 
 
-def codes(value: Any) -> Iterator[tuple[Any, Any, Any, Any]]:  # noqa: ANN401 - anything
-    """A function with its code and its defaults, and so each function that it wraps."""
+class Codes:
+    """The code and the defaults of functions, and of the functions that these wrap, when this is made.
+
+    Args:
+        values: Names, and what may be a function, a method or a property.
+    """
+
+    def __init__(self, values: Iterable[tuple[str, Any]]) -> None:
+        found = [(name, function) for name, value in values for function in _functions(value)]
+        self._names = [name for name, _ in found]
+        self._functions = [function for _, function in found]
+        self._before = [list(map(part, self._functions)) for part in _PARTS]
+
+    def changes(self) -> Iterator[str]:
+        """The names of those that have another code, or other defaults."""
+        for part, before in zip(_PARTS, self._before):  # noqa: B905 - new in Python 3.10
+            now = list(map(part, self._functions))
+            if not all(map(_is, now, before)):
+                changed = (a is not b for a, b in zip(now, before))  # noqa: B905
+                yield from itertools.compress(self._names, changed)
+
+
+_PARTS = tuple(map(attrgetter, ("__code__", "__defaults__", "__kwdefaults__")))
+
+
+def _functions(value: Any) -> Iterator[Any]:  # noqa: ANN401 - anything
     while value is not None:
         value = getattr(value, "fget", None) or getattr(value, "__func__", value)
         if not isinstance(value, FunctionType):
             break
-        yield value, value.__code__, value.__defaults__, value.__kwdefaults__
+        yield value
         value = vars(value).get("__wrapped__")
 
 
-def changed_codes(before: Iterable[tuple[str, Any, Any, Any, Any]]) -> Iterator[str]:
-    """The names of the functions that have another code, or other defaults, than before."""
-    for name, function, code, defaults, named in before:
-        if (
-            function.__code__ is not code
-            or function.__defaults__ is not defaults
-            or function.__kwdefaults__ is not named
-        ):
-            yield name
+def _decides(value: object) -> bool:
+    return callable(value) or isinstance(value, (property, staticmethod, classmethod))
 
 
 class Reporter:
@@ -178,7 +200,7 @@ class Reporter:
     def __init__(self, report: Callable[..., None], root: str) -> None:
         self._report, self._root = report, root
         self._originals: Originals | None = None
-        self._tests: list[tuple[str, Any, Any, Any, Any]] = []
+        self._tests = Codes(())
         self._plugins: set[Any] = set()
         self._manager: pytest.PytestPluginManager | None = None
         self._reported: set[str] = set()
@@ -204,9 +226,7 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """All code at the top of the files has run."""
-        self._tests = [
-            (item.nodeid, *code) for item in session.items for code in codes(getattr(item, "function", None))
-        ]
+        self._tests = Codes((item.nodeid, getattr(item, "function", None)) for item in session.items)
         self._report(collected=len(session.items))
         self._check()
 
@@ -226,9 +246,12 @@ class Reporter:
             captured=[[name, _cut(text)] for name, text in report.sections] if failed else [],
         )
 
-    def pytest_runtest_logfinish(self) -> None:
-        """All that a test changed for its own duration is as it was."""
-        self._check()
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        """After the last test of a file, all that its tests changed for their own duration is as it was."""
+        yield
+        if nextitem is None or nextitem.nodeid.split("::")[0] != item.nodeid.split("::")[0]:
+            self._check()
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
@@ -237,9 +260,9 @@ class Reporter:
 
     def check(self) -> None:
         """Report, once each, what the project changed that it must not."""
-        changed = {*changed_codes(self._tests), *self._added_plugins()}
+        changed = {*self._tests.changes(), *self._added_plugins()}
         if self._originals:
-            changed.update(set(self._originals.changes()) - _EXPLAINING)
+            changed.update(self._originals.changes())
         if changed - self._reported:
             self._report(changed=sorted(changed - self._reported))
             self._reported |= changed

@@ -35,7 +35,7 @@ _UNSTEADY = (
 
 
 def describe(run: TestRun, limit: int = 20_000) -> str:
-    """A run as text: how many tests had which status, and what did not pass and why.
+    """A run as text: how many tests had which status, why some failed, and which others did not just pass.
 
     Addresses, temporary folders and durations are left out of it, so that what stays differs only if the
     tests do, or what they print.
@@ -53,8 +53,14 @@ def describe(run: TestRun, limit: int = 20_000) -> str:
         lines.append(_PROBLEMS[run.problem])
     lines += [f"changed: {name}" for name in run.changed]
     for test, status in run.statuses.items():
-        if status != "PASSED":
+        if status in ("FAILED", "ERROR"):
             lines += ["", f"{status} {test}", *_indented(run.texts.get(test, ""))]
+    others = [
+        f"{status} {test}: {run.texts[test]}" if status == "SKIPPED" else f"{status} {test}"
+        for test, status in run.statuses.items()
+        if status in ("SKIPPED", "XFAIL", "XPASS")
+    ]
+    lines += ["", *others] if others else []
     if run.problem or not run.statuses:
         lines += ["", "output:", *_indented(run.output)]
     return cut_middle(steady("\n".join(lines)), limit)
