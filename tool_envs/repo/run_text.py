@@ -56,7 +56,7 @@ def describe(run: TestRun, limit: int = 20_000) -> str:
         if status in ("FAILED", "ERROR"):
             lines += ["", f"{status} {test}", *_indented(run.texts.get(test, ""))]
     others = [
-        f"{status} {test}: {run.texts[test]}" if status == "SKIPPED" else f"{status} {test}"
+        f"{status} {test}: {run.texts.get(test, '')}" if status == "SKIPPED" else f"{status} {test}"
         for test, status in run.statuses.items()
         if status in ("SKIPPED", "XFAIL", "XPASS")
     ]
