@@ -9,6 +9,7 @@ import contextlib
 import functools
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tool_envs.repo.sandbox.bubblewrap_options import Options
+from tool_envs.repo.sandbox.installation import installation
 from tool_envs.repo.sandbox.rlimits import limited
 from tool_envs.repo.sandbox.sandbox import NOTHING, Completed, Limits, SandboxError
 from tool_envs.repo.sandbox.watch import Watch
@@ -66,13 +68,14 @@ class BubblewrapSandbox:
         folder = folder.resolve(strict=True)
         with self._turns, contextlib.ExitStack() as held:
             options = Options(held)
-            options.add_all(folder, limits, environment, readable)
+            options.add_all(folder, limits, environment, [*installation(Path(command[0])), *readable])
             process, first = self._start(options, options.command(limited(command, limits)), stdin)
             if process.stdout:
                 held.enter_context(process.stdout)
             # As the processes of the sandbox see it, `/proc` shows them and no others.
             proc = Path(f"/proc/{first}/root/proc")
-            return Watch(process, folder, limits, proc, functools.partial(_kill, first)).to_the_end()
+            end = functools.partial(_end, _held_process(first, held))
+            return Watch(process, folder, limits, proc, end).to_the_end()
 
     def _start(
         self, options: Options, command: Sequence[str], stdin: bytes
@@ -101,6 +104,20 @@ class BubblewrapSandbox:
         return process, json.loads(said)["child-pid"]
 
 
-def _kill(process: int) -> None:
+def _held_process(process: int, held: contextlib.ExitStack) -> int | None:
+    """A descriptor of a process, which no later process can be mistaken for; None: it is gone already."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return None
+    held.callback(os.close, descriptor)
+    return descriptor
+
+
+def _end(first: int | None) -> None:
+    """End the first process of a sandbox, which ends when all others there have (pid_namespaces(7))."""
+    if first is None:
+        return
     with contextlib.suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
+        signal.pidfd_send_signal(first, signal.SIGKILL)
+    select.select([first], [], [])

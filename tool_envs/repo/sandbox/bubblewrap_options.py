@@ -1,10 +1,11 @@
 """What bubblewrap is told: which namespaces, which files are shown, and who the command is."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from tool_envs.repo.sandbox.installation import copies_of_this_package
 from tool_envs.repo.sandbox.rlimits import plain_environment
 from tool_envs.repo.sandbox.sandbox import Limits
 from tool_envs.repo.sandbox.shared_files import give_to_nobody, shared_files
@@ -14,8 +15,6 @@ WORKSPACE = "/workspace"
 """Where a command sees its folder."""
 
 _SHARED_MEMORY_BYTES = 64 << 20  # /dev/shm, as docker has it
-_PACKAGE = Path(__file__).parents[2]  # it holds the answers of built-in instances
-_PACKAGE_PLACES = (_PACKAGE.name, f"lib*/python*/site-packages/{_PACKAGE.name}")
 _ETC = {
     "passwd": f"user:x:{USER}:{USER}::/tmp:/bin/sh\n",
     "group": f"user:x:{USER}:\n",
@@ -82,7 +81,7 @@ class Options:
             self._add("--unshare-user", "--disable-userns", "--uid", str(USER), "--gid", str(USER))
 
     def _system(self, limits: Limits) -> None:
-        self._add("--ro-bind", "/usr", "/usr")
+        self._show(Path("/usr"))
         for name in ("bin", "sbin", "lib", "lib32", "lib64"):
             self._like_the_host(Path("/", name))
         for name, content in _ETC.items():
@@ -104,8 +103,11 @@ class Options:
         # Bubblewrap makes parents with the rights that they have outside, where they may be root's alone.
         for parent in reversed(path.parents[:-1]):
             self._add("--perms", "0755", "--dir", str(parent))
+        self._show(path)
+
+    def _show(self, path: Path) -> None:
         self._add("--ro-bind", str(path), str(path))
-        for hidden in _copies_of_this_package(path):
+        for hidden in copies_of_this_package(path):
             self._add("--tmpfs", str(hidden), "--remount-ro", str(hidden))
 
     def _workspace(self, folder: Path) -> None:
@@ -115,12 +117,3 @@ class Options:
         self._add("--bind", str(folder), WORKSPACE)
         for file in shared:
             self._add("--ro-bind", str(file), str(WORKSPACE / file.relative_to(folder)))
-
-
-def _copies_of_this_package(path: Path) -> Iterator[Path]:
-    """This package itself within a folder that is shown, and where it is installed in a Python there."""
-    resolved = path.resolve()
-    if _PACKAGE.is_relative_to(resolved):
-        yield path / _PACKAGE.relative_to(resolved)
-    for place in _PACKAGE_PLACES:
-        yield from (found for found in path.glob(place) if found.is_dir() and found.resolve() != _PACKAGE)

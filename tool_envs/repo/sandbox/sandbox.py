@@ -93,7 +93,8 @@ class Sandbox(Protocol):
         counts to no limit.
 
         Args:
-            command: The program, by its absolute path or by a name in `/usr/bin`, and its arguments.
+            command: The program, by its absolute path or by a name in `/usr/bin`, and its arguments. Where it
+                is a Python, its installation and its virtual environment can be read, this package excepted.
             folder: The working directory, and the only folder that keeps what is written to it. Files in it
                 that have several hard links are read-only: whoever has the others counts on them. Afterwards
                 it is to be read with care: what looks like a file may be a link to anywhere.

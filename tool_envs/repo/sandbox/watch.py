@@ -28,7 +28,7 @@ class Watch:
         limits: What it may take.
         proc: A folder of the form of `/proc` that shows the run's processes and no others; None: there is
             none, and limits over several processes are not held.
-        end: Ends all processes of the run.
+        end: Ends all processes of the run, and returns when they have ended.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Watch:
         self._output = BoundedOutput(limits.output_bytes)
         self._deadline = time.monotonic() + limits.wall_seconds
         self._looks = 0
+        self._cpu_seconds = 0.0  # as far as was seen
 
     def to_the_end(self) -> Completed:
         """Wait until the process ends, or end it."""
@@ -52,9 +53,8 @@ class Watch:
         self._drain()
         code = self._process.returncode = os.waitstatus_to_exitcode(status)
         exit_code = 128 - code if code < 0 else code
-        if cut is None and exit_code and used.ru_utime + used.ru_stime >= self._limits.cpu_seconds:
-            cut = "cpu"
-        if cut is None and exit_code == _CPU_SIGNAL:
+        seconds = max(self._cpu_seconds, used.ru_utime + used.ru_stime)
+        if cut is None and exit_code and (exit_code == _CPU_SIGNAL or seconds >= self._limits.cpu_seconds):
             cut = "cpu"
         return Completed(exit_code=None if cut else exit_code, output=self._output.text(), cut=cut)
 
@@ -110,7 +110,8 @@ class Watch:
         if time.monotonic() >= self._deadline:
             return "wall"
         folders = process_folders(self._proc) if self._proc else []
-        if cpu_seconds(folders) > limits.cpu_seconds + 1:  # where one process took it, the kernel ends it
+        self._cpu_seconds = max(self._cpu_seconds, cpu_seconds(folders))
+        if self._cpu_seconds > limits.cpu_seconds + 1:  # where one process took it, the kernel ends it
             return "cpu"
         if memory_bytes(folders, limits.memory_bytes) > limits.memory_bytes:
             return "memory"
