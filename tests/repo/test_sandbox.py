@@ -327,6 +327,25 @@ def test_the_network_is_not_reached(sandbox, tmp_path):
     assert done.output == "1\n"
 
 
+def test_calls_that_pass_by_the_namespaces(sandbox, tmp_path):
+    code = """
+        import ctypes, errno, os, platform, socket
+        libc = ctypes.CDLL(None, use_errno=True)
+        for family in (socket.AF_VSOCK, 38, 17):  # of virtual machines, of the kernel's ciphers, of packets
+            try:
+                socket.socket(family, socket.SOCK_STREAM); print("made", family)
+            except OSError as error:
+                print(errno.errorcode[error.errno])
+        numbers = {"x86_64": (250, 425, 29), "aarch64": (219, 425, 194)}[platform.machine()]
+        for number in numbers:
+            print(libc.syscall(number, 0, 0, 0, 0, 0), errno.errorcode[ctypes.get_errno()])
+        print(libc.syscall(0x40000000 + numbers[0], 0, 0, 0), errno.errorcode[ctypes.get_errno()])
+        a, b = socket.socketpair(); a.send(b"x"); print(b.recv(1))
+        """
+    refused = ["EAFNOSUPPORT"] * 3 + ["-1 EPERM"] * 3 + ["-1 ENOSYS"]
+    assert run_python(sandbox, tmp_path, code).output.splitlines() == [*refused, "b'x'"]
+
+
 def test_its_own_loopback_works(sandbox, tmp_path):
     code = """
         import socket
@@ -475,6 +494,7 @@ def test_daemons_end_with_the_process_that_ran_them(tmp_path):
     with subprocess.Popen(command, env=environment) as runner:
         beat = tmp_path / "inside" / "beat"
         while not beat.exists():
+            assert runner.poll() is None
             time.sleep(0.05)
         runner.kill()
     time.sleep(0.5)

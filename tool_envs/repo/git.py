@@ -8,7 +8,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tool_envs.errors import InfrastructureError, ToolEnvsError
 
@@ -87,9 +87,9 @@ def git(
         GitError: It ended with another exit code than 0.
     """
     settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
-    given = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+    given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     try:
-        done = subprocess.run(  # type: ignore[call-overload]  # noqa: S603 - see the module
+        done: subprocess.CompletedProcess[bytes] = subprocess.run(  # noqa: S603 - see the module
             ["git", *settings, command, *arguments],  # noqa: S607 - wherever the user has it
             cwd=folder,
             env=_environment(repository, folder, index),

@@ -187,7 +187,7 @@ class Workspace(Database):
 
 def _same(file: File | None) -> tuple[int, str] | None:
     """What makes two files equal."""
-    return file and (file.mode, file.blob)
+    return (file.mode, file.blob) if file else None
 
 
 def _entry(path: str, file: File | None) -> bytes:

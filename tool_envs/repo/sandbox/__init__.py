@@ -9,6 +9,7 @@ without docker and without a network: bubblewrap, and what these files put aroun
 
 import functools
 import os
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from tool_envs.errors import UnknownNameError
@@ -32,7 +33,7 @@ def find_sandbox(name: SandboxName) -> Sandbox:
         UnknownNameError: There is none of that name.
         SandboxError: It cannot be had on this machine; the message says what to do.
     """
-    known = {"bubblewrap": BubblewrapSandbox, "subprocess": RlimitSandbox}
+    known: dict[str, Callable[..., Sandbox]] = {"bubblewrap": BubblewrapSandbox, "subprocess": RlimitSandbox}
     if name not in known:
         raise UnknownNameError("sandbox", name, known)
     return known[name](at_once=len(os.sched_getaffinity(0)))

@@ -20,10 +20,11 @@ from pathlib import Path
 
 from tool_envs.repo.sandbox.bubblewrap_options import Options
 from tool_envs.repo.sandbox.installation import installation
-from tool_envs.repo.sandbox.rlimits import limited
 from tool_envs.repo.sandbox.sandbox import NOTHING, Completed, Limits, SandboxError
 from tool_envs.repo.sandbox.watch import Watch
 
+_PROGRAMS = ("chown", "du", "find", "nsenter", "unshare")  # beside bubblewrap itself
+_PACKAGES = "coreutils, findutils and util-linux (Debian packages)"
 _INSTEAD = 'or choose sandbox="subprocess", which is for trusted code only'
 
 
@@ -46,6 +47,9 @@ class BubblewrapSandbox:
         told = subprocess.run([self._bwrap, "--version"], capture_output=True, check=True)  # noqa: S603 - ours
         self.version = told.stdout.decode().split()[-1]
         self._turns = threading.BoundedSemaphore(at_once)
+        missing = [program for program in _PROGRAMS if not shutil.which(program)]
+        if missing:
+            raise SandboxError(f"There is no {', '.join(missing)}: install {_PACKAGES}, {_INSTEAD}.")
         self._try()
 
     def _try(self) -> None:
@@ -69,7 +73,7 @@ class BubblewrapSandbox:
         with self._turns, contextlib.ExitStack() as held:
             options = Options(held)
             options.add_all(folder, limits, environment, [*installation(Path(command[0])), *readable])
-            process, first = self._start(options, options.command(limited(command, limits)), stdin)
+            process, first = self._start(options, options.command(command, limits), stdin)
             if process.stdout:
                 held.enter_context(process.stdout)
             # As the processes of the sandbox see it, `/proc` shows them and no others.

@@ -1,14 +1,16 @@
 """What bubblewrap is told: which namespaces, which files are shown, and who the command is."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from tool_envs.repo.sandbox.installation import copies_of_this_package
-from tool_envs.repo.sandbox.rlimits import plain_environment
+from tool_envs.repo.sandbox.rlimits import limited, plain_environment
 from tool_envs.repo.sandbox.sandbox import Limits
 from tool_envs.repo.sandbox.shared_files import give_to_nobody, shared_files
+from tool_envs.repo.sandbox.system_calls import system_call_filter
 from tool_envs.repo.sandbox.user_namespace import USER, user_namespace
 
 WORKSPACE = "/workspace"
@@ -47,6 +49,7 @@ class Options:
         for path in readable:
             self._readable(path.absolute())
         self._workspace(folder)
+        self._add("--seccomp", str(self.file(system_call_filter())))
         self._add("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKSPACE)
 
     def file(self, content: bytes) -> int:
@@ -59,10 +62,12 @@ class Options:
         self.descriptors.append(descriptor)
         return descriptor
 
-    def command(self, command: Sequence[str]) -> list[str]:
-        """The command as bubblewrap must start it, so that it has no rights that matter."""
+    def command(self, command: Sequence[str], limits: Limits) -> list[str]:
+        """The command as bubblewrap must start it, so that it has limits and no rights that matter."""
         if not self._as_root:
-            return list(command)
+            # The first process in it, which is bubblewrap's, is of the same user and counts as well.
+            return limited(command, dataclasses.replace(limits, processes=limits.processes + 1))
+        command = limited(command, limits)
         ids = (f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
         return ["/usr/bin/setpriv", *ids, "--inh-caps=-all", "--bounding-set=-all", "--", *command]
 
