@@ -344,6 +344,7 @@ def test_repositories_with_sha256(tmp_path):
     base = add_commit(folder, FIRST)
     workspace = Workspace(open_repository(folder, base))
     workspace.write("README.md", b"two\n")
+    workspace.delete("empty")
     workspace.materialize(tmp_path / "workspace")
 
     assert len(base) == 64

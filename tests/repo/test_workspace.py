@@ -173,6 +173,18 @@ def test_the_diff_is_git_s_own(workspace, repository, tmp_path):
     assert workspace.diff() == run_git(tmp_path / "folder", *form) + "\n"
 
 
+def test_a_file_in_place_of_a_folder_and_the_other_way_round(workspace, repository, tmp_path):
+    workspace.delete("README.md")
+    workspace.write("README.md/x", b"1")
+    for path in [path for path in workspace.paths() if path.startswith("src/")]:
+        workspace.delete(path)
+    workspace.write("src", b"2")
+    Workspace(repository).materialize(tmp_path / "folder")
+    run_git(tmp_path / "folder", "apply", stdin=workspace.diff().encode())
+
+    assert files_below(tmp_path / "folder") == tree(workspace)
+
+
 @pytest.mark.parametrize(
     "path",
     [

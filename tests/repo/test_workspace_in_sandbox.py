@@ -64,7 +64,7 @@ def test_the_cache_is_not_to_be_damaged_from_inside(run, tmp_path):
 
     done = run(
         "cd .git/objects/pack; chmod -R u+w .;"
-        "for file in *; do echo x >> $file; truncate -s 0 $file; rm -f $file; mv $file other; done 2>/dev/null;"
+        "for file in *; do echo x >> $file; truncate -s 0 $file; rm -f $file; mv $file x; done 2>/dev/null;"
         "cd /workspace; git gc --prune=now --quiet; rm -rf .git; echo $?"
     )
 

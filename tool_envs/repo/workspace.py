@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tool_envs.canonical import digest
@@ -129,11 +129,9 @@ class Workspace(Database):
             for _, now in changes.values():
                 if now is not None and now.content is not None:
                     _write_object(folder, now.blob, now.content)
-            entries = b"".join(_entry(path, before) for path, (before, _) in changes.items())
-            git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=entries)
+            _put_into_index(folder, index, self.base, {path: before for path, (before, _) in changes.items()})
             before_tree = git("write-tree", repository=folder, index=index).decode("ascii").strip()
-            entries = b"".join(_entry(path, now) for path, (_, now) in changes.items())
-            git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=entries)
+            _put_into_index(folder, index, self.base, {path: now for path, (_, now) in changes.items()})
             _show_as_binary(folder, [path for path, files in changes.items() if not self._are_text(files)])
             form = ("--patch", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv")
             diff = git("diff-index", "--cached", *form, before_tree, repository=folder, index=index)
@@ -190,10 +188,15 @@ def _same(file: File | None) -> tuple[int, str] | None:
     return (file.mode, file.blob) if file else None
 
 
-def _entry(path: str, file: File | None) -> bytes:
-    """A line for `git update-index --index-info`; mode 0 takes the path away."""
-    mode, blob = (file.mode, file.blob) if file else (0, "0" * 40)
-    return b"%06o %s\t%s\0" % (mode, blob.encode("ascii"), path.encode())
+def _put_into_index(folder: Path, index: Path, base: Repository, files: Mapping[str, File | None]) -> None:
+    """Make an index of a repository hold these files, and not those that are None."""
+    no_blob = blob_id(b"", base.commit).encode("ascii")  # any id: mode 0 takes the path away
+    # Those first: a file may have taken the place of a folder, and the other way round.
+    lines = [b"0 %s\t%s\0" % (no_blob, path.encode()) for path, file in files.items() if file is None]
+    for path, file in files.items():
+        if file is not None:
+            lines.append(b"%06o %s\t%s\0" % (file.mode, file.blob.encode("ascii"), path.encode()))
+    git("update-index", "-z", "--index-info", repository=folder, index=index, stdin=b"".join(lines))
 
 
 def _make_git_folder(folder: Path, base: Repository) -> None:
