@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 
 import pytest
 from hypothesis import given, settings
@@ -206,6 +207,34 @@ def test_hostile_patches_are_refused(patch, problem, fuzzy):
             touched_paths(whole)
         with pytest.raises(PatchError, match=problem):
             apply_patch({"n.txt": OLD}, whole, fuzzy=fuzzy)
+
+
+INDENTED = [
+    (new_file("../x"), "does not apply"),
+    (new_file("link", "120000", "../x"), "makes a symbolic link"),
+    (new_file("link", "120000", "..") + new_file("link/x"), "does not apply"),
+    (new_file("c/x"), "in a way that cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("patch", "problem"), INDENTED)
+def test_what_only_gnu_patch_reads_is_refused(patch, problem, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    hidden = "".join(f"  {line}\n" for line in patch.splitlines())
+
+    assert touched_paths(hidden) == []
+    with pytest.raises(PatchError, match=problem):
+        apply_patch({"n.txt": OLD}, hidden, fuzzy=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_attributes_change_no_content():
+    attributes = b"* text eol=crlf\n"
+    patch = f"--- a/.gitattributes\n+++ b/.gitattributes\n@@ -1 +1,2 @@\n {attributes.decode()}+# x\n{EDIT}"
+
+    after = apply_patch({".gitattributes": attributes, "n.txt": OLD}, patch)
+
+    assert after == {".gitattributes": attributes + b"# x\n", "n.txt": NEW}
 
 
 @given(
