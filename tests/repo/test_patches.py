@@ -85,6 +85,7 @@ NEW = OLD.replace(b"six", b"SIX")
         (OLD, EDIT),
         (OLD, f"diff --git a/n.txt b/n.txt\nindex 1234567..89abcde 100644\n{EDIT}"),
         (OLD, f"From 0123 Mon Sep 17\nSubject: x\n\n---\n n.txt | 2 +-\n\n{EDIT}-- \n2.39.5\n"),
+        (OLD, f"Subject: x\n\n--- this is no name\n\n{EDIT}"),
         (OLD, EDIT.replace("n.txt\n", "n.txt\t2024-01-01 00:00:00 +0000\n")),
         (b"zero\nand a half\n" + OLD, EDIT),  # lines moved
         (OLD, EDIT.replace("a/", "x/").replace("b/", "y/")),
@@ -133,7 +134,8 @@ def test_gnu_patch_leaves_out_binary_files_without_content():
         EDIT.replace("n.txt", "gone.txt"),
         EDIT + EDIT.replace("-six", "-6"),  # the second half does not fit, so nothing is changed
         "--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+there is one\n",
-        "3c\nchanged\n.\n!touch /tmp/run-by-ed\nw\n",  # a script of ed
+        "*** /dev/null\n--- b/c.txt\n***************\n*** 0 ****\n--- 1 ----\n+ x\n",  # no unified diff
+        "0a\nx\n.\n",  # a script of ed
     ],
 )
 @pytest.mark.parametrize("fuzzy", [False, True])

@@ -55,7 +55,7 @@ class Mirrors:
         """
         if self._manifest is None:
             return self._source_in_folder(instance)
-        named = self._entry("instances", instance.instance_id).get("source")
+        named: str | None = self._entry("instances", instance.instance_id).get("source")
         named = named or self._entry("repositories", instance.repo).get("source")
         if named is None:
             raise RepositoryMissingError(

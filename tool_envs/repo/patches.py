@@ -192,7 +192,7 @@ def _lines_around_hunks(patch: str) -> Iterator[str]:
 
 
 def _read_change(header: _Header) -> FileChange:
-    said = dict(match.groups() for match in map(_EXTENDED.fullmatch, header.extended) if match)
+    said = {match[1]: match[2] for match in map(_EXTENDED.fullmatch, header.extended) if match}
     for name, value in said.items():
         if _MODES.fullmatch(name) and value not in _REGULAR:
             raise PatchError(f"The patch may not be applied: `{name} {value}` is of no regular file.")

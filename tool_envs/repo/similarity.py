@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 import cydifflib
-import unidiff
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchedFile, PatchSet
 
 from tool_envs.errors import ToolEnvsError, UsageError
 
@@ -186,14 +187,14 @@ def _hunks(patch: str) -> dict[str, str] | None:
     """Path -> what a patch changes in the file; None: it cannot be read."""
     _check_bound("characters of a patch", len(patch), MAX_PATCH)
     try:
-        files = unidiff.PatchSet(patch)
-    except (unidiff.UnidiffParseError, ValueError):  # ValueError: a number of thousands of digits
+        files = PatchSet(patch)
+    except (UnidiffParseError, ValueError):  # ValueError: a number of thousands of digits
         return None
     changes = dict(_file_hunks(file) for file in files if not file.is_binary_file)
     return {path: change for path, change in changes.items() if change}
 
 
-def _file_hunks(file: unidiff.PatchedFile) -> tuple[str, str]:
+def _file_hunks(file: PatchedFile) -> tuple[str, str]:
     hunks = [str(hunk).strip() for hunk in file]
     if not file.is_rename:
         return file.path, "\n".join(hunks)
