@@ -52,11 +52,12 @@ lint: $(VENV)/.installed ## Style, types and formatting.
 	rm -rf build && $(BIN)/python -m pip install --quiet --no-deps --target build/types . && MYPYPATH=build/types $(BIN)/mypy -p tool_envs
 	$(BIN)/tool-envs schema lock --check
 
-bench: $(VENV)/.installed ## Speed of the JSON view, the compiled stepper, stores and rollouts, as ratios within the run.
+bench: $(VENV)/.installed ## Speed of the JSON view, the compiled stepper, stores, rollouts and similarities, as ratios within the run.
 	$(BIN)/python benchmarks/json_view.py
 	$(BIN)/python benchmarks/array_view.py
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/rollouts.py
+	$(BIN)/python benchmarks/similarity.py
 
 LEARN = .venvs/learn/bin/python benchmarks/learn.py --train-tasks 8192 --out benchmarks/results/learn
 

@@ -4,6 +4,8 @@ import difflib
 import json
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import cydifflib
@@ -257,3 +259,14 @@ def test_outputs_made_to_be_slow_are_read_in_linear_time():
         text = f"<think>a</think><solution>{hostile}</solution>"
 
         assert search_replace_reward({"m.py": OLD}, {"m.py": NEW}, text) == -1.0
+
+
+def test_the_benchmark_prints_its_figures_as_json():
+    script = Path(__file__).parents[2] / "benchmarks" / "similarity.py"
+    command = [sys.executable, str(script), "--rounds", "1", "--characters", "100", "--json"]
+
+    figures = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    names = {"near_s", "near_times_faster", "far_s", "far_times_faster", "slow_s"}
+    assert figures["100"].keys() == names
+    assert all(value > 0 for value in figures["100"].values())
