@@ -3,8 +3,8 @@
     python benchmarks/similarity.py [--rounds N] [--characters N [N ...]] [--json]
 
 Two diffs are compared as `unified_diff_reward` does it: one without each 50th character (`near`), and one of
-another file (`far`). Rounds of both alternate, and the medians are compared, so that a drifting machine drifts
-in all. `slow_s` is the time in seconds for a text of the same size that is made to be slow.
+another file (`far`). Rounds of both alternate, and the medians are compared, so that a drifting machine
+drifts in all. `slow_s` is the time in seconds for a text of the same size that is made to be slow.
 """
 
 import argparse
