@@ -48,6 +48,15 @@ class Harmless(RetailEnv):
         self.domain = dataclasses.replace(self.domain, grade=lenient)
 
 
+class Cheated(RetailEnv):
+    """The store with a cheat that does the task, and one that only says hello."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        cheats = {"works": self.domain.oracle, "greets": lambda _: say("Hello!")}
+        self.domain = dataclasses.replace(self.domain, cheats=cheats)
+
+
 class CarelessLetters(RetailEnv):
     """Letters, by an oracle that makes up a number, with rewards of 0.0 where no rule grades."""
 
@@ -63,6 +72,7 @@ class CarelessLetters(RetailEnv):
 
 
 gymnasium.register(id="tool_envs_tests/CarelessLetters-v0", entry_point="test_audit:CarelessLetters")
+gymnasium.register(id="tool_envs_tests/Cheated-v0", entry_point="test_audit:Cheated")
 gymnasium.register(id="tool_envs_tests/Lazy-v0", entry_point="test_audit:Lazy")
 gymnasium.register(id="tool_envs_tests/Harmless-v0", entry_point="test_audit:Harmless")
 
@@ -85,6 +95,12 @@ def test_trivial_agents_and_saboteurs_that_earn_are_found():
     assert found["oracle"] == ()
     assert found["silent"]
     assert found["saboteur: authenticate_first"]
+
+
+def test_a_cheat_that_earns_is_found():
+    found = problems("tool_envs_tests/Cheated-v0", tasks=1)
+
+    assert (len(found["cheat: works"]), found["cheat: greets"]) == (1, ())
 
 
 def test_letters_with_a_reward_or_a_broken_rule_are_found():

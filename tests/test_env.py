@@ -185,6 +185,7 @@ def test_the_limit_truncates_even_a_solved_task():
             "rubric": None,
             "components": {},
             "format": None,
+            "terminal_source": "rules",
             "process_source": None,
             "rubric_source": None,
         },

@@ -15,7 +15,7 @@ DOMAINS = {"retail", "booking", "repo", "tau_bench"}
 FLOORS = {
     0: (
         "errors messages canonical json_values recent rows row_lists randomness names people generated "
-        "calculator chat chat_form actions schemas user_cache"
+        "calculator chat chat_form actions threads schemas user_cache"
     ),
     1: "simulators",
     2: (

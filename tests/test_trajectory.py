@@ -34,7 +34,7 @@ from tool_envs.trajectory import (
 )
 
 SAMPLE, DESK = "tool_envs/TauBench-v0", toy_domain.ENV_ID
-FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/4.0.0"))
 
 
 def record(agent, env_id=SAMPLE, kwargs=None, tasks=None):
@@ -204,7 +204,7 @@ def at(value, path):
 @pytest.mark.parametrize(
     ("path", "leaf", "problem"),
     [
-        (("format_version",), "4.0.0", r"expected format_version '1\.0\.0' or .*, not '4\.0\.0'"),
+        (("format_version",), "5.0.0", r"expected format_version '1\.0\.0' or .*, not '5\.0\.0'"),
         (("messages", 1, "policy_version"), [], "messages/1/policy_version"),
         (("messages", 1, "policy_version", 0, "version"), "", "messages/1/policy_version/0/version"),
         (("messages", 0, "trainable"), True, "messages/0/trainable"),

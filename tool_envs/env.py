@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import functools
 import json
 import operator
 from collections.abc import Coroutine, Sequence
@@ -13,7 +14,6 @@ import msgspec
 from tool_envs.actions import parse_action
 from tool_envs.carry_out import carry_out
 from tool_envs.chat_form import as_line, to_chat
-from tool_envs.database import Database
 from tool_envs.domain import Domain
 from tool_envs.episode import Episode, EpisodeSnapshot
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
@@ -25,6 +25,7 @@ from tool_envs.schema import ToolSchema
 from tool_envs.simulators import AwaitedUser, UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
 from tool_envs.task import Task
+from tool_envs.threads import run_in_thread
 
 Observation = dict[str, str]
 _Reset: TypeAlias = tuple[Observation, dict[str, Any]]
@@ -51,7 +52,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     several calls in one step, the result of the last one that ran.
 
     ## Rewards
-    0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules. Of a task that no rule grades
+    0.0 on every step but the last; there 0.0 or 1.0 from the domain's rules, or what the domain's
+    `terminal_source` gives (see `tool_envs.reward`). Of a task that no rule grades
     (`Task.graded`), the ledger's `terminal` and the outcome's `reward` are None, and `step` returns 0.0, as
     Gymnasium wants a float: count outcomes, never that number.
 
@@ -117,7 +119,8 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
         Raises:
             UsageError: An option is unknown or names no task.
-            InfrastructureError: The user could not be reached; there is no running episode.
+            InfrastructureError: The user could not be reached, or the data not be had; there is no running
+                episode.
         """
         return _at_once(self._start(seed, options, awaiting=False))
 
@@ -132,8 +135,21 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         return _at_once(self._act(action, awaiting=False))
 
     async def areset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> _Reset:
-        """`reset`, which awaits a user who is far away instead of blocking; for the unwrapped environment."""
-        return await self._start(seed, options, awaiting=True)
+        """`reset`, which awaits a user who is far away instead of blocking; for the unwrapped environment.
+
+        Of a domain that blocks (`Domain.blocking`) it runs in a thread, and so does `astep`.
+
+        Raises:
+            CancelledError: It was cancelled; there is no running episode. Also raises as `reset` does.
+        """
+        if not self.domain.blocking:
+            return await self._start(seed, options, awaiting=True)
+        try:
+            return await run_in_thread(functools.partial(self.reset, seed=seed, options=options))
+        except asyncio.CancelledError as cancelled:
+            if self._episode is not None and self._episode.outcome is None:
+                self._episode.outcome = _failed(self._episode, cancelled)
+            raise
 
     async def astep(self, action: Json) -> _Step:
         """`step`, which awaits a user who is far away instead of blocking; for the unwrapped environment.
@@ -147,7 +163,12 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             raise UsageError("Another step of this episode still awaits its user.")
         self._awaited = episode
         try:
+            if self.domain.blocking:
+                return await run_in_thread(functools.partial(self.step, action))
             return await self._act(action, awaiting=True)
+        except asyncio.CancelledError as cancelled:
+            episode.outcome = _failed(episode, cancelled)
+            raise
         finally:
             self._awaited = None
 
@@ -203,8 +224,9 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             number=self._number,
             task=task,
             options=options,
-            database=Database(self.domain.base),
+            database=self.domain.open_database(task),
             user=self._make_user(task, options),
+            terminal_source=self.domain.terminal_source,
             process=0.0 if self._process else None,
             process_reward=self._process,
         )
@@ -282,9 +304,10 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
 
     def restore(self, snapshot: EpisodeSnapshot) -> None:
         """Go on from a snapshot, of this environment or of another one with the same domain."""
-        user = self._make_user(snapshot.fields["task"], snapshot.fields["options"])
+        task = snapshot.fields["task"]
+        user = self._make_user(task, snapshot.fields["options"])
         self._number = snapshot.fields["number"]
-        self._episode = Episode.from_snapshot(snapshot, Database(self.domain.base), user)
+        self._episode = Episode.from_snapshot(snapshot, self.domain.open_database(task), user)
 
     def __getstate__(self) -> dict[str, Any]:
         """A pickle holds the episode and how to load the domain, never the data."""
@@ -405,6 +428,7 @@ def _ended(
         reward=ledger.terminal,
         ledger=msgspec.structs.replace(
             ledger,
+            terminal_source=episode.terminal_source,
             process=episode.process,
             process_source=episode.process_reward and episode.process_reward.source,
         ),

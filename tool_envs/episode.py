@@ -7,7 +7,7 @@ import msgspec
 from tool_envs.database import Database, Snapshot
 from tool_envs.messages import Json, Message
 from tool_envs.process import ProcessReward
-from tool_envs.reward import Outcome
+from tool_envs.reward import Outcome, TerminalSource
 from tool_envs.simulators import UserSimulator
 from tool_envs.task import Task
 
@@ -35,6 +35,7 @@ class Episode(msgspec.Struct, kw_only=True):
         options: The options that `reset` was given.
         database: The data, copy on write.
         user: The simulated user.
+        terminal_source: What gives its terminal reward.
         history: The conversation.
         said: All that the agent said to the user, in order.
         steps: Actions taken.
@@ -49,6 +50,7 @@ class Episode(msgspec.Struct, kw_only=True):
     options: dict[str, Json]
     database: Database
     user: UserSimulator
+    terminal_source: TerminalSource = "rules"
     history: list[Message] = []
     said: list[str] = []
     steps: int = 0
@@ -69,7 +71,7 @@ class Episode(msgspec.Struct, kw_only=True):
 
         Args:
             snapshot: The moment; it stays usable.
-            database: A fresh database over the same base data.
+            database: A fresh database for the same task.
             user: A fresh user of the same kind, for the same task and options.
         """
         fields = dict(snapshot.fields)

@@ -1,11 +1,16 @@
 """The terminal reward, and the ledger that says where it came from."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 Status = Literal["completed", "truncated", "infrastructure"]
 """How an episode ended: by the user or an end tool; at the step limit; by a failure outside of it."""
+
+TerminalSource: TypeAlias = Literal["rules", "tests", "similarity"]
+"""What a terminal reward comes from: rules of a domain on how the episode ended (1.0 or 0.0), hidden tests of
+a repository (1.0 or 0.0), or the similarity of a patch to the reference patch (0.0 to 1.0). Rewards of two
+sources are never compared, and those of similarity are no success: they have a mean, and no rate."""
 
 
 class ProcessSource(msgspec.Struct, frozen=True):
@@ -48,13 +53,14 @@ class Ledger(msgspec.Struct, frozen=True):
     """The bins of reward, never summed, and the components that the terminal one is made of.
 
     Attributes:
-        terminal: 0.0 or 1.0 from rules, the only bin that is the Gymnasium reward; None: not graded, and so
-            outside of every rate, also where the episode was completed.
+        terminal: The only bin that is the Gymnasium reward: 0.0 or 1.0, of similarity 0.0 to 1.0; None: not
+            graded, and so outside of every rate, also where the episode was completed.
         process: Sum of per-step rewards; None: not asked for.
         rubric: A judge's score; None: not asked for, or asked for without a score: see its source.
-        components: Each condition of the terminal reward by name: 1.0 met, 0.0 not met.
+        components: Each condition of the terminal reward by name: 1.0 met, 0.0 not met; of similarity, that.
         format: The share of the policy's messages in the demanded form; None: not asked for. It joins the
             terminal reward through a named formula only: see `tool_envs.credit.combine`.
+        terminal_source: What gave `terminal`, or would have. The environment sets it, not the grader.
         process_source: What gave `process`; None: it was not asked for.
         rubric_source: What gave `rubric`, or failed to; None: it was not asked for.
     """
@@ -64,6 +70,7 @@ class Ledger(msgspec.Struct, frozen=True):
     rubric: float | None = None
     components: dict[str, float] = {}
     format: float | None = None
+    terminal_source: TerminalSource = "rules"
     process_source: ProcessSource | None = None
     rubric_source: RubricSource | None = None
 
@@ -73,7 +80,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     Attributes:
         status: `completed`, `truncated` or `infrastructure`.
-        reward: The sum of the Gymnasium rewards, 0.0 or 1.0; None after an infrastructure failure.
+        reward: The sum of the Gymnasium rewards, the ledger's `terminal`; None after an infrastructure
+            failure.
         ledger: Where the reward came from.
         ended_by: `user`, `agent` (an end tool), `limit`, or the failure's class name.
         steps: Actions taken: tool calls and messages of the agent, broken ones included.

@@ -26,8 +26,15 @@ class JsonText(msgspec.Struct, frozen=True):
     text: str
 
 
+class PlainText(msgspec.Struct, frozen=True):
+    """A result that is a text, shown to the agent as it is, without the quotes and escapes of JSON."""
+
+    text: str
+
+
 ToolFunction: TypeAlias = Callable[..., Any]
-"""`(database, **arguments) -> JSON value | JsonText | Refusal`. The arguments are valid for the schema."""
+"""`(database, **arguments) -> JSON value | JsonText | PlainText | Refusal`. The arguments are valid for the
+schema."""
 
 
 class Toolkit:
@@ -68,7 +75,7 @@ class Toolkit:
         before = database.snapshot()
         try:
             value = self.functions[call.name](database, **call.arguments)
-            if isinstance(value, JsonText):
+            if isinstance(value, JsonText | PlainText):
                 return ToolResult(value.text)
             if not isinstance(value, Refusal):
                 return ToolResult(orjson.dumps(value).decode())

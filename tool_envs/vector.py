@@ -147,7 +147,7 @@ class _Lane(gymnasium.Wrapper[Observation, Json, Observation, Json]):
             self._observation, info = self.env.reset(seed=seed, options=_share(options, self._number))
         except InfrastructureError as failure:
             # Not the environment's own outcome: that may still be the one of the episode before.
-            self._failed_start = _failed_info(_failed(failure, steps=0), failure, [])
+            self._failed_start = _failed_info(self._outcome_of(failure, steps=0), failure, [])
             self._observation, info = dict(_NO_MESSAGE), {"failure": str(failure)}
         return self._observation, info
 
@@ -160,7 +160,7 @@ class _Lane(gymnasium.Wrapper[Observation, Json, Observation, Json]):
             self._observation, reward, terminated, truncated, info = self.env.step(action)
         except InfrastructureError as failure:
             # A wrapper's failure is not known to the environment.
-            outcome = episode.outcome or _failed(failure, episode.steps)
+            outcome = episode.outcome or self._outcome_of(failure, episode.steps)
             return self._fail(_failed_info(outcome, failure, to_chat(episode.history[first_new:])))
         self.ended = terminated or truncated
         return self._observation, float(reward), terminated, truncated, info
@@ -169,6 +169,10 @@ class _Lane(gymnasium.Wrapper[Observation, Json, Observation, Json]):
         if self._failed_start is not None and self.render_mode is not None:
             return ""
         return self.env.render()
+
+    def _outcome_of(self, failure: InfrastructureError, steps: int) -> Outcome:
+        ledger = Ledger(terminal=None, terminal_source=self._inner.domain.terminal_source)
+        return Outcome("infrastructure", None, ledger, type(failure).__name__, steps)
 
     def _fail(self, info: dict[str, Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         self.ended = True
@@ -185,10 +189,6 @@ def _share(options: dict[str, Any] | None, lane: int) -> dict[str, Any] | None:
     if options is None:
         return None
     return {name: value[lane] if isinstance(value, _PER_LANE) else value for name, value in options.items()}
-
-
-def _failed(failure: InfrastructureError, steps: int) -> Outcome:
-    return Outcome("infrastructure", None, Ledger(terminal=None), type(failure).__name__, steps)
 
 
 def _failed_info(

@@ -1,4 +1,4 @@
-"""The record 3.1.0: its laws, the agreement of types and schema, and upgrades of what older ones wrote."""
+"""The record 4.0.0: its laws, the agreement of types and schema, and upgrades of what older ones wrote."""
 
 import copy
 import json
@@ -11,7 +11,16 @@ import pytest
 import toy_domain
 from hypothesis import given
 from hypothesis import strategies as st
-from trajectory_records import RECORDS_1, RECORDS_2, RECORDS_3, assistant, base, finish, observation, records
+from trajectory_records import (
+    RECORDS_1,
+    RECORDS_2,
+    RECORDS_3,
+    assistant,
+    base,
+    finish,
+    observation,
+    records,
+)
 
 from tool_envs.agents import TRIVIAL, load_agent
 from tool_envs.environments import make_env
@@ -29,8 +38,8 @@ from tool_envs.trajectory.record import (
 )
 from tool_envs.trajectory.tokens import NOT_SAMPLED, prove_sampled, to_tokens
 
-FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
-FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/3.1.0"))
+FORM = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/4.0.0"))
+FAST_FORM = jsonschema_rs.Draft202012Validator(shipped_files().read("meta/trajectory/4.0.0"))
 FORM_1 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/1.0.0"))
 FORM_2 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/2.0.0"))
 FORM_3 = jsonschema.Draft202012Validator(shipped_files().read("meta/trajectory/3.0.0"))
@@ -303,6 +312,9 @@ def judged(ledger=None, verdict=None, **outcome):
         judged({"rubric": 0.25, "rubric_source": JUDGED}),
         judged({"rubric": None, "rubric_source": {**JUDGED, "agreement": None}}),
         judged({"format": 0.5}),
+        judged({"terminal": 1.0, "terminal_source": "tests"}),
+        judged({"terminal": 0.25, "terminal_source": "similarity"}, reward=0.25),
+        judged({"terminal": None, "terminal_source": "tests"}, reward=None),
         judged(verdict=DROPPED),
         judged(verdict={**DROPPED, "keep": True, "reasons": []}),
         judged({"terminal": None}, reward=None),
@@ -336,6 +348,9 @@ def failed(ledger):
         (failed({"rubric": 0.25, "rubric_source": JUDGED}), "outcome/ledger/rubric"),
         (failed({"rubric_source": JUDGED}), "outcome/ledger/rubric_source"),
         (failed({"format": 1.0}), "outcome/ledger/format"),
+        (judged({"terminal": 0.25, "terminal_source": "tests"}), "outcome/ledger/terminal"),
+        (judged({"terminal": -1.0, "terminal_source": "similarity"}), "outcome/ledger/terminal"),
+        (judged({"terminal": 1.5, "terminal_source": "similarity"}), "outcome/ledger/terminal"),
         (judged(verdict={**DROPPED, "reasons": []}), "filter_verdict/reasons"),
     ],
 )
@@ -355,6 +370,7 @@ def test_a_bin_without_its_source_and_a_verdict_without_a_reason_are_refused(val
         ({"rubric": 0.25, "rubric_source": {**JUDGED, "digest": "short"}}, None),
         ({"process": 0.5, "process_source": {"name": "", "digest": None}}, None),
         ({"bonus": 1.0}, None),
+        ({"terminal_source": "taste"}, None),
         ({}, {**DROPPED, "rubric_digest": None}),
         ({}, {**DROPPED, "score": 1.0}),
     ],
@@ -385,6 +401,7 @@ def as_3(value):
     """A record as 3.0.0 would have written it."""
     value = copy.deepcopy(value)
     del value["usage"]
+    del value["outcome"]["ledger"]["terminal_source"]
     return {**value, "format_version": "3.0.0"}
 
 
@@ -425,10 +442,9 @@ def test_an_upgraded_record_of_a_scripted_agent_is_what_is_written_today(name, e
         value = as_1(trajectory.to_json())
         FORM_1.validate(value)
         assert Trajectory.from_json(value) == trajectory
-        FORM_3.validate(as_3(trajectory.to_json()))
-        assert Trajectory.from_json(as_3(trajectory.to_json())) == trajectory
-        FORM_2.validate(as_2(trajectory.to_json()))
-        assert Trajectory.from_json(as_2(trajectory.to_json())) == trajectory
+        for form, as_older in ((FORM_2, as_2), (FORM_3, as_3)):
+            form.validate(as_older(trajectory.to_json()))
+            assert Trajectory.from_json(as_older(trajectory.to_json())) == trajectory
 
 
 def test_what_1_0_0_wrote_is_read_and_nothing_is_lost():
@@ -472,6 +488,7 @@ def test_what_3_0_0_wrote_is_read_and_replayed():
         upgraded = trajectory.to_json()
         FORM.validate(upgraded)
         assert upgraded["usage"] == {"agent": None, "user": None}
+        assert trajectory.outcome.ledger.terminal_source == "rules"
         assert as_3(upgraded) == value
         replay(trajectory)
 
@@ -530,9 +547,9 @@ def test_an_older_digest_with_a_line_break_is_refused():
         Trajectory.from_json(value)
 
 
-@pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "4.0.0", None, 2, ["1.0.0"], {}])
+@pytest.mark.parametrize("version", ["0.9.0", "2.0.1", "5.0.0", None, 2, ["1.0.0"], {}])
 def test_an_unknown_version_is_refused(version):
-    known = re.escape("expected format_version '1.0.0' or '2.0.0' or '3.0.0' or '3.1.0', not ")
+    known = re.escape("expected format_version '1.0.0' or '2.0.0' or '3.0.0' or '4.0.0', not ")
 
     with pytest.raises(DataFileError, match=known):
         Trajectory.from_json({**base(), "format_version": version})

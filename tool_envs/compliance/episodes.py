@@ -6,10 +6,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tool_envs.actions import parse_action
 from tool_envs.compliance.expectations import Unmet, expect
 from tool_envs.compliance.subject import Subject
 from tool_envs.env import ToolEnv
-from tool_envs.messages import CONTENT, RESPOND, Json
+from tool_envs.messages import CONTENT, RESPOND, Json, ToolCall
 from tool_envs.spaces import ToolCallSpace
 
 Transcript: TypeAlias = list[Json]
@@ -23,16 +24,38 @@ def say(text: str) -> Json:
 
 
 def plan_actions(env: ToolEnv, seed: int) -> list[Json]:
-    """Calls for the running task: drawn ones and those that solve it by turns, then talk until the end."""
+    """Calls for the running task: drawn ones and those that solve it by turns, then talk until the end.
+
+    The episode is as it was before.
+    """
     tools = env.schema.tools.values()
     space = ToolCallSpace(env.schema, seed)
     going_on = np.array([tool.effect in ("read", "write") for tool in tools], dtype=np.int8)
     actions: list[Json] = []
-    for call in env.task.actions:
-        actions += [space.sample(mask=going_on), {"name": call.name, "arguments": call.arguments}]
+    for call in _solving_calls(env):
+        actions += [space.sample(mask=going_on), call]
     for number in range(4):
         actions += [space.sample(mask=going_on), UNKNOWN_TOOL, say(f"Anything else? ({number})")]
     return [*actions, *[say("Hello?")] * env.max_steps]
+
+
+def _solving_calls(env: ToolEnv) -> list[Json]:
+    """The calls of the task; of one that comes without any, those that the domain's oracle makes."""
+    calls, oracle = list(env.task.actions), env.domain.oracle
+    if not calls and oracle is not None:
+        before, ended = env.snapshot(), False
+        while not ended and env.outcome is None:
+            new = parse_action(oracle(env.episode)).calls
+            calls += new
+            ended = any(env.schema.tools[call.name].effect == "end" for call in new)
+            if not ended:
+                env.step([_as_action(call) for call in new])
+        env.restore(before)
+    return [_as_action(call) for call in calls]
+
+
+def _as_action(call: ToolCall) -> Json:
+    return {"name": call.name, "arguments": call.arguments}
 
 
 def planned(subject: Subject, seed: int) -> list[Json]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tool_envs.compliance.episodes import UNKNOWN_TOOL, as_bytes, expect_same, go_on, planned, play
-from tool_envs.compliance.expectations import expect, expect_raises
+from tool_envs.compliance.expectations import expect, expect_possible, expect_raises
 from tool_envs.compliance.subject import Subject
 from tool_envs.env import ToolEnv
 from tool_envs.errors import ActionTypeError
@@ -28,7 +28,7 @@ def hostile_actions(subject: Subject) -> None:
         expect(env.observation_space.contains(observation), f"{what}: {observation!r:.80} is no observation")
         code = info["error_code"]
         expect(code is None or isinstance(code, str), f"{what}: the error code is {code!r}")
-        expect(reward in (0.0, 1.0), f"{what}: the reward is {reward}")
+        expect_possible(reward, env, what)
         as_bytes([observation, info])
         expect(env.data_digest() == before, f"{what}: the data changed")
         if terminated or truncated:

@@ -3,21 +3,22 @@
 import functools
 
 from tool_envs.compliance.episodes import SEEDS, UNKNOWN_TOOL, planned, play
-from tool_envs.compliance.expectations import expect, expect_raises
+from tool_envs.compliance.expectations import expect, expect_possible, expect_raises
 from tool_envs.compliance.subject import Subject
 from tool_envs.errors import EpisodeEndedError
 
 
 def rewards(subject: Subject) -> None:
-    """Every reward is 0.0 but the last, which is 0.0 or 1.0; all types are Python's own."""
+    """Every reward is 0.0 but the last, which its source can give; all types are Python's own."""
     for seed in SEEDS:
-        steps = play(subject.bare(), seed, planned(subject, seed))[1:]
+        env = subject.bare()
+        steps = play(env, seed, planned(subject, seed))[1:]
         for _, reward, terminated, truncated, *_ in steps:
             types = (type(reward), type(terminated), type(truncated))
             expect(types == (float, bool, bool), f"expected float, bool, bool, got {types}")
         early = [entry[1] for entry in steps[:-1]]
         expect(not any(early), f"rewards before the last step: {early}")
-        expect(steps[-1][1] in (0.0, 1.0), f"the last reward is {steps[-1][1]}")
+        expect_possible(steps[-1][1], env, "the last step")
 
 
 def outcome(subject: Subject) -> None:
@@ -34,6 +35,8 @@ def outcome(subject: Subject) -> None:
         expect(came["reward"] == came["ledger"]["terminal"], f"the outcome contradicts itself: {came}")
         expect((came["reward"] is not None) == env.task.graded, f"task.graded is {env.task.graded}: {came}")
         expect((came["reward"] or 0.0) == reward, f"reward {reward}, outcome {came}")
+        source = came["ledger"]["terminal_source"]
+        expect(source == env.domain.terminal_source, f"the ledger says that the reward comes from {source}")
         wanted = "completed" if terminated else "truncated"
         expect(came["status"] == wanted, f"expected the status {wanted}, got {came}")
         expect(env.outcome is not None and env.outcome.steps == came["steps"], "`env.outcome` differs")

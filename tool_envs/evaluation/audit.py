@@ -1,4 +1,4 @@
-"""Audits an environment: the oracle solves its tasks, no trivial agent does, breaking a rule costs all.
+"""Audits an environment: the oracle solves its tasks, nobody else does, and breaking a rule costs all.
 
 Of tasks that no rule grades it asks less: the oracle completes them and breaks no rule of the domain policy,
 nobody has a reward, and a saboteur breaks its own rule alone, if it finds a place for it.
@@ -43,7 +43,7 @@ class Finding(msgspec.Struct, frozen=True):
     """What an audit found about one agent.
 
     Attributes:
-        agent: The agent: `oracle`, a trivial one, or `saboteur: RULE`.
+        agent: The agent: `oracle`, a trivial one, `cheat: NAME`, or `saboteur: RULE`.
         expected: What its episodes must be like, in words.
         episodes: How many were played.
         graded: How many of them have a reward.
@@ -62,7 +62,7 @@ class Finding(msgspec.Struct, frozen=True):
 def audit(
     env_id: str, kwargs: Mapping[str, Json], tasks: Sequence[int], seed: int = 0, choices: int = 0
 ) -> Iterator[Finding]:
-    """Play the oracle, the trivial agents and the saboteurs over tasks; one finding for each.
+    """Play the oracle, the trivial agents, the cheats and the saboteurs over tasks; one finding for each.
 
     Last comes a learner that hears nothing of what customers want, in the array view: what it earns all the
     same is unearned.
@@ -76,11 +76,13 @@ def audit(
     """
     with closing(make_env(env_id, kwargs)) as env:
         domain = unwrap(env).domain
-        saboteurs, rows = domain.saboteurs, domain.rows
+        cheats, saboteurs, rows = domain.cheats, domain.saboteurs, domain.rows
         solved, failed, caught = _EXPECTED[any(domain.tasks[index].graded for index in tasks)]
     yield _play(env_id, kwargs, tasks, seed, load_agent("oracle"), solved, _must_solve)
     for name in TRIVIAL:
         yield _play(env_id, kwargs, tasks, seed, load_agent(name), failed, _must_fail)
+    for name, solver in cheats.items():
+        yield _play(env_id, kwargs, tasks, seed, _as_agent(f"cheat: {name}", solver), failed, _must_fail)
     for rule, solver in saboteurs.items():
         yield _sabotage(env_id, kwargs, tasks, seed, rule, solver, caught)
     if choices and rows is not None:
@@ -160,18 +162,19 @@ def _sabotage(
             return f"expected no reward for {rule} alone; reward {outcome.reward}, {_why(outcome)}"
         return ""
 
-    finding = _play(env_id, kwargs, tasks, seed, _as_agent(rule, solver), expected, judge)
+    agent = _as_agent(f"saboteur: {rule}", solver)
+    finding = _play(env_id, kwargs, tasks, seed, agent, expected, judge)
     if needed and not broke:
         finding = msgspec.structs.replace(finding, problems=("no task has a place for it",))
     return finding
 
 
-def _as_agent(rule: str, solver: Solver) -> Agent:
+def _as_agent(name: str, solver: Solver) -> Agent:
     def policy(env: ToolEnv, _observation: Observation, _key: int) -> Script:
         while True:
             yield solver(env.episode)
 
-    return Agent(f"saboteur: {rule}", "audit", policy)
+    return Agent(name, "audit", policy)
 
 
 def _why(outcome: Outcome) -> str:

@@ -70,12 +70,15 @@ def changes_of(domain: Domain, trajectory: Trajectory) -> dict[tuple[int, int], 
         trajectory: The record. Of its calls only successful ones of tools that can change something are run.
 
     Raises:
-        ReplayMismatchError: The tools or the data are others than those of the record, or a call has another
-            answer here.
+        ReplayMismatchError: The tools, the data or the task are others than those of the record, or a call
+            has another answer here.
+        UnknownNameError: There is no such task here.
     """
     _require_same("tools", trajectory.schema.sha256, domain.toolkit.schema.sha256)
     _require_same("data", trajectory.data.base_digest, domain.base.digest)
-    database, found = Database(domain.base), {}
+    task = domain.tasks.find(trajectory.task.id)
+    _require_same("task", trajectory.task.digest, task.digest)
+    database, found = domain.open_database(task), {}
     for index, place, call, answer in answered_calls(trajectory.messages):
         tool = domain.toolkit.schema.tools.get(call.name)
         if not isinstance(answer, ToolMessage) or answer.code is not None:
@@ -85,7 +88,9 @@ def changes_of(domain: Domain, trajectory: Trajectory) -> dict[tuple[int, int], 
         before = database.snapshot()
         result = domain.toolkit.call(database, ToolCall(call.name, call.arguments, call.id))
         _require_same(f"answer of message {index}, call {place}", answer.content, result.content)
-        if changes := list(_changes(domain, before, database)):
+        start = domain.open_database(task)
+        start.restore(before)
+        if changes := list(_changes(domain, start, database)):
             found[index, place] = changes
     return found
 
@@ -115,10 +120,8 @@ def answers_after(messages: tuple[RecordedMessage, ...], index: int) -> list[Ans
     return found
 
 
-def _changes(domain: Domain, before: Mapping[tuple[str, str], Any], database: Database) -> Iterator[Change]:
-    start = Database(domain.base)
-    start.restore(dict(before))
-    for table, key in _touched(before, database):
+def _changes(domain: Domain, start: Database, database: Database) -> Iterator[Change]:
+    for table, key in _touched(start.changed, database):
         old, new = domain.record_json(start, table, key), domain.record_json(database, table, key)
         if old != new:
             yield Change(table, key, old, new)

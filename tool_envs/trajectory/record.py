@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from tool_envs.errors import RecordFormError, RecordLawError, UsageError
 from tool_envs.messages import Json
-from tool_envs.reward import Outcome
+from tool_envs.reward import Outcome, TerminalSource
 from tool_envs.schema.forms import form_problem
 from tool_envs.trajectory.refs import (
     AgentRef,
@@ -28,7 +28,7 @@ from tool_envs.trajectory.refs import (
 )
 from tool_envs.trajectory.upgrades import STEPS
 
-FORMAT_VERSION: Final = "3.1.0"
+FORMAT_VERSION: Final = "4.0.0"
 """The version of the record; its form is `schemas/meta/trajectory/<version>.json`."""
 
 Author = Literal["policy", "human", "imported"]
@@ -240,7 +240,7 @@ class Trajectory(Part, frozen=True, kw_only=True):
         UsageError: The fields contradict each other; says how.
     """
 
-    format_version: Literal["3.1.0"]
+    format_version: Literal["4.0.0"]
     env: EnvRef
     schema: SchemaRef
     task: TaskRef
@@ -423,6 +423,13 @@ def _source_problems(record: Trajectory) -> Iterator[str]:
         yield "outcome/ledger: process rewards and their source come together"
     if ledger.rubric is not None and ledger.rubric_source is None:
         yield "outcome/ledger: a score by a rubric comes with its source"
+    if ledger.terminal is not None and not _is_possible(ledger.terminal, ledger.terminal_source):
+        yield f"outcome/ledger: {ledger.terminal_source} cannot give a terminal reward of {ledger.terminal}"
+
+
+def _is_possible(terminal: float, source: TerminalSource) -> bool:
+    # What rules give is left to them: earlier forms did not bound it.
+    return source == "rules" or terminal in (0.0, 1.0) or (source == "similarity" and 0.0 < terminal < 1.0)
 
 
 _LAWS = (_version_problems, _order_problems, _setting_problems, _failure_problems, _source_problems)

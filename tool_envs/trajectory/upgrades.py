@@ -51,15 +51,24 @@ def from_2_to_3(record: dict[str, Json]) -> dict[str, Json]:
     }
 
 
-def from_3_0_to_3_1(record: dict[str, Json]) -> dict[str, Json]:
-    """A record 3.0.0 as 3.1.0, which adds the tokens of agent and user: nobody counted them."""
-    return {**record, "format_version": "3.1.0", "usage": {"agent": None, "user": None}}
-
-
 def _with_named_process(kwargs: dict[str, Json]) -> dict[str, Json]:
     if not isinstance(kwargs.get("process"), bool):
         return kwargs
     return {**kwargs, "process": "sub_goals" if kwargs["process"] else None}
+
+
+def from_3_to_4(record: dict[str, Json]) -> dict[str, Json]:
+    """A record 3.0.0 as 4.0.0, which adds what gave the terminal reward, and the tokens of agent and user.
+
+    Until then only rules gave rewards, and nobody counted tokens.
+    """
+    ledger = {**record["outcome"]["ledger"], "terminal_source": "rules"}
+    return {
+        **record,
+        "format_version": "4.0.0",
+        "outcome": {**record["outcome"], "ledger": ledger},
+        "usage": {"agent": None, "user": None},
+    }
 
 
 Step = tuple[str, Callable[[dict[str, Json]], dict[str, Json]]]
@@ -67,6 +76,6 @@ Step = tuple[str, Callable[[dict[str, Json]], dict[str, Json]]]
 STEPS: dict[str, Step] = {
     "1.0.0": ("2.0.0", from_1_to_2),
     "2.0.0": ("3.0.0", from_2_to_3),
-    "3.0.0": ("3.1.0", from_3_0_to_3_1),
+    "3.0.0": ("4.0.0", from_3_to_4),
 }
 """By format version: the next version, and the function that makes a valid record one of that version."""
