@@ -128,9 +128,9 @@ def test_stats_counts_what_a_store_holds(run):
     counts = json.loads(run("stats", "x", "--json").stdout)
     table = rows_of(run("stats", "x").stdout)
 
-    assert (counts["episodes"], counts["graded"], counts["mean_reward"]) == (4, 4, 0.5)
+    assert (counts["episodes"], counts["graded"], counts["mean_rewards"]) == (4, 4, {"rules": 0.5})
     assert table["episodes"] == ["4: completed 4"]
-    assert table["mean reward"] == ["0.500 of 4 completed episodes"]
+    assert table["mean reward by rules"] == ["0.500"]
     assert table["environments"] == [f"{SAMPLE} 4"]
     assert table["agent's mistakes"] == ["none"]
 

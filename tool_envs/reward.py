@@ -57,7 +57,7 @@ class Ledger(msgspec.Struct, frozen=True):
             graded, and so outside of every rate, also where the episode was completed.
         process: Sum of per-step rewards; None: not asked for.
         rubric: A judge's score; None: not asked for, or asked for without a score: see its source.
-        components: Each condition of the terminal reward by name: 1.0 met, 0.0 not met; of similarity, that.
+        components: Each condition of the terminal reward by name: 1.0 met, 0.0 not met.
         format: The share of the policy's messages in the demanded form; None: not asked for. It joins the
             terminal reward through a named formula only: see `tool_envs.credit.combine`.
         terminal_source: What gave `terminal`, or would have. The environment sets it, not the grader.

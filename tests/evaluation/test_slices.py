@@ -165,7 +165,9 @@ def test_a_slice_is_released_once(copied):
 def test_a_slice_on_which_a_trivial_agent_earns_is_not_released(copied, monkeypatch):
     monkeypatch.setattr(release, "TRIVIAL", ["silent", "oracle"])  # as if that were trivial
     frozen = msgspec.structs.replace(SMOKE, id="retail/smoke@2", tasks=SMOKE.tasks[:2])
-    with pytest.raises(UsageError, match="cannot be released: `oracle` solves retail/test/any/0, "):
+    with pytest.raises(
+        UsageError, match="cannot be released: `oracle` earns something on retail/test/any/0, "
+    ):
         release.release_slice(frozen)
     assert not (copied / "retail" / "smoke@2.json").exists()
 

@@ -341,7 +341,7 @@ def test_it_stands_outside_of_every_rate():
     assert report.scores.success_rate is None
     assert report.scores.causes == report.scores.by_family == {}
     counted = summarize(records)
-    assert (counted.episodes, counted.graded, counted.mean_reward) == (3, 0, None)
+    assert (counted.episodes, counted.graded, counted.mean_rewards) == (3, 0, {})
     assert group_advantages(records[:1] * 3) == (None, None, None)
     values = step_values(env, records[0], load_agent("oracle"), 1, 0)
     assert {value.advantage for value in values} == {None}

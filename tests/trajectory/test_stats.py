@@ -47,21 +47,23 @@ def test_the_counts_of_episodes_that_are_known():
         schemas={gold[0].schema.sha256: 6},
         policy_versions={f"gold {gold_version}": 4, "hand v2": 1, "phone v1": 1},
         graded=4,
-        mean_reward=1.0,
+        mean_rewards={"rules": 1.0},
         steps=sum(record.outcome.steps for record in gold) + 3 + failed().outcome.steps,
         tool_errors={"unknown_tool": 2, "malformed_call": 1},
     )
     assert json.loads(json.dumps(summary.to_json())) == summary.to_json()
 
 
-def test_only_completed_and_graded_episodes_are_in_the_mean():
-    values = [record.to_json() for record in (*played("gold")[:3], acted("Hello?"), failed())]
+def test_only_completed_and_graded_episodes_are_in_the_mean_of_their_kind_of_reward():
+    values = [record.to_json() for record in (*played("gold"), acted("Hello?"), failed())]
     values[1]["outcome"]["reward"] = 0.0
     values[2]["outcome"]["reward"] = None  # not graded
+    values[3]["outcome"]["reward"] = values[3]["outcome"]["ledger"]["terminal"] = 0.25
+    values[3]["outcome"]["ledger"]["terminal_source"] = "similarity"
 
     summary = summarize(map(Trajectory.from_json, values))
 
-    assert (summary.graded, summary.mean_reward) == (2, 0.5)
+    assert (summary.graded, summary.mean_rewards) == (3, {"rules": 0.5, "similarity": 0.25})
 
 
 def test_an_episode_of_several_versions_counts_for_each():
@@ -77,7 +79,7 @@ def test_an_episode_of_several_versions_counts_for_each():
 def test_nothing_has_no_mean():
     summary = summarize([])
 
-    assert (summary.episodes, summary.mean_reward, summary.tool_errors) == (0, None, {})
+    assert (summary.episodes, summary.mean_rewards, summary.tool_errors) == (0, {}, {})
 
 
 @given(st.permutations([*played("gold"), *played("random"), acted("{"), failed()]))

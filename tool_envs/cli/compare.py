@@ -36,7 +36,8 @@ def compare(
         table.add_row("NOT COMPARABLE", mark)
     for name, value in (
         ("slice", f"{before.slice.id}, {before.slice.coverage}, digest {before.slice.digest[:12]}"),
-        ("success rates", f"{_show_rate(before)} and {_show_rate(after)}"),
+        (before.scores.score_name, f"{_show_score(before)} and {_show_score(after)}"),
+        ("reward", f"comes from {found.reward}"),
         ("difference", show_interval(paired.difference)),
         ("p-value", f"{paired.p_value:.4f} ({paired.test})"),
         ("tasks that flip", show_rate(paired.flips)),
@@ -63,13 +64,13 @@ def attribute_change(
     new_new: Annotated[Path, typer.Argument(help="Of the new model on the new schema.")],
     as_json: AsJson = False,
 ) -> None:
-    """Split a change of the success rate into what the model, the schema and both together did."""
+    """Split a change of the score into what the model, the schema and both together did."""
     reports = [read_report(path) for path in (old_old, new_old, old_new, new_new)]
     found = attribute(*reports)
     if as_json:
         typer.echo(json.dumps(msgspec.to_builtins(found)))
         return
-    table = table_of("change of the success rate", f"{found.tasks} tasks")
+    table = table_of(f"change of the {reports[0].scores.score_name}", f"{found.tasks} tasks")
     for name in ("model", "schema", "interaction", "total"):
         table.add_row(name, show_interval(getattr(found, name)))
     console().print(table)
@@ -79,8 +80,8 @@ def _name(report: Report) -> str:
     return f"{report.agent.name} {report.agent.version[:12]}"
 
 
-def _show_rate(report: Report) -> str:
-    return show_interval(report.scores.success_rate)
+def _show_score(report: Report) -> str:
+    return show_interval(report.scores.score)
 
 
 def _show_effort(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:

@@ -233,7 +233,7 @@ def report_table(report: Report) -> Table:
     for mark in report.marks:
         table.add_row("NOT COMPARABLE", mark)
     for name, value in (
-        ("success rate", f"{show_interval(scores.success_rate)} of {scores.graded} graded episodes"),
+        (scores.score_name, f"{show_interval(scores.score)} of {scores.graded} graded episodes"),
         ("trivial agents", _show_floors(report)),
         *((f"pass^{k}", show_interval(rate)) for k, rate in scores.pass_hat.items() if k > 1),
         *((f"pass@{k}", show_interval(rate)) for k, rate in scores.pass_at.items() if k > 1),
@@ -253,6 +253,7 @@ def report_table(report: Report) -> Table:
         ("interface", f"interface: {frozen.schema.interface}"),
         ("schema", f"{frozen.schema.domain} {frozen.schema.version}, sha256 {frozen.schema.sha256[:12]}"),
         ("data", f"digest {frozen.data_digest[:12]}"),
+        ("reward", f"comes from {frozen.reward}"),
         ("grader", f"digest {frozen.grader_digest[:12]}"),
         ("user", _show_user(frozen.simulator)),
         ("slice", f"digest {frozen.digest[:12]}"),
@@ -275,7 +276,5 @@ def _show_floors(report: Report) -> str:
 
 
 def _show_groups(groups: Mapping[Any, Group]) -> str:
-    shown = (
-        f"{key}: {group.success_rate.value:.3f} of {group.tasks}" for key, group in groups.items() if key
-    )
+    shown = (f"{key}: {group.score.value:.3f} of {group.tasks}" for key, group in groups.items() if key)
     return ", ".join(shown) or "-"

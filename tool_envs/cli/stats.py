@@ -23,7 +23,8 @@ def show_stats(
     table = table_of("records", str(path))
     for name, value in (
         ("episodes", f"{summary.episodes}: {show_counts(summary.statuses)}"),
-        ("mean reward", f"{show_rate(summary.mean_reward)} of {summary.graded} completed episodes"),
+        ("graded", f"{summary.graded} completed episodes"),
+        *((f"mean reward by {source}", show_rate(mean)) for source, mean in summary.mean_rewards.items()),
         ("steps", str(summary.steps)),
         ("environments", show_counts(summary.environments)),
         ("schemas", show_counts({digest[:12]: count for digest, count in summary.schemas.items()})),

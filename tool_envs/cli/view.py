@@ -103,14 +103,14 @@ def _run_table(run: Run) -> Table:
     table = table_of("run", _visible(run_title(run)))
     for mark in run.marks:
         table.add_row(Text("NOT COMPARABLE", "bold red"), mark)
-    table.add_row("success rate", f"{show_interval(scores.success_rate)} of {scores.graded} graded episodes")
+    table.add_row(scores.score_name, f"{show_interval(scores.score)} of {scores.graded} graded episodes")
     table.add_row("", _score_line(run))
     for cause, count, place in leading_causes(run):
         table.add_row("cause of failure", f"{count} times: {cause}; see --episode {_id(run, place)}")
     groups = (*scores.by_family.items(), *scores.by_difficulty.items())
     for name, group in ((name, group) for name, group in groups if name):
         kind = "difficulty" if isinstance(name, int) else "family"
-        table.add_row(kind, f"{name}: {show_interval(group.success_rate)} of {group.tasks} tasks")
+        table.add_row(kind, f"{name}: {show_interval(group.score)} of {group.tasks} tasks")
     for k, rate in ((k, rate) for k, rate in scores.pass_hat.items() if k > 1):
         table.add_row(f"pass^{k}", show_interval(rate))
     for name, value in (*figure_rows(scores), *played_rows(run)):
@@ -122,7 +122,7 @@ def _run_table(run: Run) -> Table:
 
 def _score_line(run: Run) -> str:
     """The score between the trivial agents (T) and the oracle (O), with its interval."""
-    rate, floor = run.scores.success_rate, highest_floor(run.report)
+    rate, floor = run.scores.score, highest_floor(run.report)
     line = ["-"] * (_WIDTH + 1)
     if rate and rate.low is not None and rate.high is not None:
         for place in range(_place(rate.low), _place(rate.high) + 1):

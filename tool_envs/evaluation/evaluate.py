@@ -105,7 +105,7 @@ def evaluate_slice(
 
 
 def measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequence[int]) -> dict[str, float]:
-    """The success rate of each trivial agent on a slice: what a score is worth nothing below.
+    """The score of each trivial agent on a slice: what another one is worth nothing below.
 
     Where a language model plays the user there are none, for they would cost more than what is evaluated.
 
@@ -117,7 +117,8 @@ def measure_floors(env: gymnasium.Env[Any, Any], frozen: Slice, indexes: Sequenc
     if frozen.simulator.model:
         return {}
     reports = (_evaluate(env, frozen, indexes, load_agent(name), 1, None, None) for name in TRIVIAL)
-    return {report.agent.name: report.scores.rate for report in reports if report.scores.rate is not None}
+    found = {report.agent.name: report.scores.score for report in reports}
+    return {name: score.value for name, score in found.items() if score is not None}
 
 
 def _evaluate(

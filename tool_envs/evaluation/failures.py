@@ -24,7 +24,9 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def failure_of(outcome: Outcome, said: int) -> Failure | None:
-    """Why an episode did not succeed; None: it did, or its terminal reward is not a matter of rules.
+    """Why an episode did not succeed; None: it did, or its terminal reward is none of success or failure.
+
+    A reward by similarity is none: however low, it is no failure. An episode that was cut is one.
 
     The user is blamed where it understood some of the agent's messages but not others, so that the agent
     talks sense and was still not understood. An agent that the user never understands has itself to blame.
@@ -39,6 +41,8 @@ def failure_of(outcome: Outcome, said: int) -> Failure | None:
         return None
     if outcome.status == "truncated":
         return Failure("agent", f"truncated: {outcome.ended_by}")
+    if outcome.ledger.terminal_source == "similarity":
+        return None
     if outcome.violations:
         return Failure("rules", f"rule broken: {outcome.violations[0]['rule']}")
     if 0 < outcome.not_understood < said:

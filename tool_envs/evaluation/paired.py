@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from tool_envs.errors import UsageError
 from tool_envs.evaluation.metrics import DRAWS, Interval, Trials, mean_over_tasks
+
+_T = TypeVar("_T")
 
 Test = Literal["mcnemar", "permutation"]
 
@@ -25,11 +27,13 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         tasks: Tasks that both have a graded trial of.
-        difference: Second minus first: mean over tasks of the difference of their success rates.
+        difference: Second minus first: mean over tasks of the difference of their success rates, or of their
+            mean similarities.
         test: `mcnemar` (exact) where each task was tried once by both, else a paired sign-flip permutation
             test of the mean difference.
         p_value: Two-sided: how often chance alone gives so large a difference, if the two are alike.
-        flips: How often a trial of the first and one of the second disagree about a task, mean over tasks.
+        flips: How often a trial of the first and one of the second disagree about a task, mean over tasks;
+            None: there is no success to disagree about.
         smallest_difference: The true difference that such an evaluation would show with probability `power`
             at the 5% level, from the spread that was seen; None where there is none.
         power: That probability.
@@ -39,7 +43,7 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True):
     difference: Interval
     test: Test
     p_value: float
-    flips: float
+    flips: float | None
     smallest_difference: float | None
     power: float = 0.8
 
@@ -58,19 +62,50 @@ def compare_paired(
     Raises:
         UsageError: They share no task with a graded trial.
     """
-    shared = [name for name in first if name in second and first[name].trials and second[name].trials]
-    pairs = [(first[name], second[name]) for name in shared]
+    graded = [{name: each for name, each in side.items() if each.trials} for side in (first, second)]
+    pairs = _pairs(graded[0], graded[1])
+    rates = [(a.successes / a.trials, b.successes / b.trials) for a, b in pairs]
+    found = _compare(rates, seed, level)
+    if all(a.trials == b.trials == 1 for a, b in pairs):
+        p_value = mcnemar([after - before for before, after in rates])
+        found = msgspec.structs.replace(found, test="mcnemar", p_value=p_value)
+    flips = sum(a * (1 - b) + b * (1 - a) for a, b in rates) / len(rates)
+    return msgspec.structs.replace(found, flips=flips)
+
+
+def compare_means(
+    first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 0, level: float = 0.95
+) -> Paired:
+    """Compare two evaluations by the mean reward of each task, of a reward that is no success.
+
+    Args:
+        first: Task id -> the mean of its graded trials.
+        second: Likewise.
+        seed: As `compare_paired`.
+        level: Likewise.
+
+    Raises:
+        UsageError: They share no task with a graded trial.
+    """
+    return _compare(_pairs(first, second), seed, level)
+
+
+def _pairs(first: Mapping[str, _T], second: Mapping[str, _T]) -> list[tuple[_T, _T]]:
+    """What both say of each task that both know."""
+    pairs = [(first[name], second[name]) for name in first if name in second]
     if not pairs:
         raise UsageError("The two evaluations share no task that both have a graded trial of.")
-    rates = [(a.successes / a.trials, b.successes / b.trials) for a, b in pairs]
-    differences = [after - before for before, after in rates]
-    once = all(a.trials == b.trials == 1 for a, b in pairs)
+    return pairs
+
+
+def _compare(pairs: Sequence[tuple[float, float]], seed: int, level: float) -> Paired:
+    differences = [after - before for before, after in pairs]
     return Paired(
         tasks=len(pairs),
         difference=mean_over_tasks(differences, level=level, seed=seed),
-        test="mcnemar" if once else "permutation",
-        p_value=mcnemar(differences) if once else sign_flip_test(differences, seed=seed),
-        flips=sum(a * (1 - b) + b * (1 - a) for a, b in rates) / len(rates),
+        test="permutation",
+        p_value=sign_flip_test(differences, seed=seed),
+        flips=None,
         smallest_difference=smallest_difference(differences),
     )
 

@@ -31,7 +31,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         agent: Who acted.
         trials: How many trials of each task there are.
         results: The episodes, in the order of their tasks and trials.
-        floors: Trivial agent -> its success rate on the slice; empty: they were not run.
+        floors: Trivial agent -> its score on the slice, a success rate or a mean similarity; empty: they were
+            not run.
         marks: Why the scores are no plain ones: trained on another schema version, say.
         seconds: Time that playing took.
     """
@@ -48,7 +49,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @functools.cached_property
     def scores(self) -> Scores:
         """The figures that follow from the results."""
-        return scores_of(self.results)
+        return scores_of(self.results, self.slice.reward)
 
     def to_json(self) -> dict[str, Json]:
         """The report as a JSON object; `scores` stands there for readers, and is computed anew when read."""

@@ -15,7 +15,7 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         task_id: Id of its task.
         seed: The seed of its `reset`.
         status: `completed`, `truncated` or `infrastructure`.
-        reward: 0.0 or 1.0; None when it was not graded: it then counts nowhere.
+        reward: The terminal reward; None when it was not graded: it then counts nowhere.
         steps: Actions taken; 0 when the user could not even be met.
         trial: Which trial of its task it is, from 0.
         family: The kind of its task.
@@ -23,7 +23,7 @@ class EpisodeResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         error_codes: How often each kind of agent's mistake was answered.
         said: Messages of the agent to the user.
         not_understood: How many of them the user did not understand.
-        failure: Why it did not succeed; None: it did, or was not graded by rules.
+        failure: Why it did not succeed; None: it did, or there is no success in its reward.
         cost: US dollars paid for models, agent and user.
         usage: Tokens of the requests to them.
     """

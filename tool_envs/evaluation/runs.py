@@ -17,6 +17,7 @@ from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.scores import Scores, scores_of
 from tool_envs.evaluation.slice import portable, record_differences
 from tool_envs.messages import Json
+from tool_envs.reward import TerminalSource
 from tool_envs.task import Task
 from tool_envs.trajectory.record import (
     Trajectory,
@@ -47,7 +48,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @functools.cached_property
     def scores(self) -> Scores:
         """The figures that follow from the results."""
-        return self.report.scores if self.report else scores_of(self.results)
+        return self.report.scores if self.report else scores_of(self.results, self.reward)
+
+    @property
+    def reward(self) -> TerminalSource:
+        """What the terminal reward of its episodes comes from."""
+        if self.report:
+            return self.report.slice.reward
+        return next(iter(self.records.values())).outcome.ledger.terminal_source
 
 
 class Stage:
@@ -139,10 +147,15 @@ def run_of_records(records: Sequence[Trajectory], stage: Stage) -> Run:
     """The episodes of records, as an evaluation would have counted them; trials are numbered by task.
 
     Raises:
-        UsageError: There is no record.
+        UsageError: There is no record, or their rewards come from several sources.
     """
     if not records:
         raise UsageError("The store is empty: it holds no record to look at.")
+    rewards = sorted({record.outcome.ledger.terminal_source for record in records})
+    if len(rewards) > 1:
+        raise UsageError(
+            f"Rewards of two kinds never stand in one table: these records have {' and '.join(rewards)}."
+        )
     trials: Counter[str] = Counter()
     results = []
     for record in records:

@@ -8,6 +8,7 @@ import msgspec
 
 from tool_envs.evaluation.metrics import Interval, Trials, flip_rate, pass_at_k, pass_hat_k, rate_over_tasks
 from tool_envs.evaluation.results import EpisodeResult
+from tool_envs.reward import TerminalSource
 from tool_envs.trajectory.refs import TokenCounts
 
 Key = TypeVar("Key", str, int)
@@ -18,11 +19,11 @@ class Group(msgspec.Struct, frozen=True):
 
     Attributes:
         tasks: Those with a graded trial.
-        success_rate: Mean over them.
+        score: Mean over them of the share of their trials that succeeded, or of their similarity.
     """
 
     tasks: int
-    success_rate: Interval
+    score: Interval
 
 
 class MeanTokens(msgspec.Struct, frozen=True):
@@ -42,10 +43,16 @@ class MeanTokens(msgspec.Struct, frozen=True):
 class Scores(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of an evaluation. Only graded episodes count in rates; intervals are over tasks.
 
+    A reward by similarity is no success: of it there is a mean, and no rate, pass^k or pass@k.
+
     Attributes:
+        reward: What the terminal reward comes from.
         episodes: How many were played.
-        graded: How many of them have a reward from rules; infrastructure failures have none.
-        success_rate: Mean over tasks of the share of their trials with reward 1.0; None: nothing was graded.
+        graded: How many of them have a terminal reward; infrastructure failures have none.
+        success_rate: Mean over tasks of the share of their trials with reward 1.0; None: nothing was graded,
+            or the reward is one by similarity.
+        mean_similarity: Mean over tasks of the mean reward of their trials; None: nothing was graded, or the
+            reward is none by similarity.
         pass_hat: k -> the probability that k trials of a task all succeed, mean over tasks, as far as every
             task has k graded trials.
         pass_at: k -> the probability that one of k trials succeeds, likewise.
@@ -63,9 +70,11 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
         user_tokens: Of the user's model, likewise.
     """
 
+    reward: TerminalSource
     episodes: int
     graded: int
     success_rate: Interval | None
+    mean_similarity: Interval | None
     pass_hat: dict[int, Interval]
     pass_at: dict[int, Interval]
     flip_rate: float | None
@@ -86,18 +95,37 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
         """The success rate without its interval."""
         return None if self.success_rate is None else self.success_rate.value
 
+    @property
+    def score(self) -> Interval | None:
+        """The one figure that agents are ranked by: the success rate, or the mean similarity."""
+        return self.mean_similarity if self.reward == "similarity" else self.success_rate
 
-def scores_of(results: Sequence[EpisodeResult]) -> Scores:
-    """The figures of an evaluation."""
-    tasks = trials_by_task(results)
+    @property
+    def score_name(self) -> str:
+        """What that figure is called."""
+        return "mean similarity" if self.reward == "similarity" else "success rate"
+
+
+def scores_of(results: Sequence[EpisodeResult], reward: TerminalSource = "rules") -> Scores:
+    """The figures of an evaluation.
+
+    Args:
+        results: Its episodes.
+        reward: What their terminal reward comes from.
+    """
+    means = mean_by_task(results)
+    is_rate = reward != "similarity"
+    tasks = trials_by_task(results) if is_rate else {}
     played = [result.steps for result in results if result.status != "infrastructure"]
     codes = sum((Counter(result.error_codes) for result in results), Counter[str]())
     failures = [result.failure for result in results if result.failure]
     said = sum(result.said for result in results)
     return Scores(
+        reward=reward,
         episodes=len(results),
         graded=sum(result.reward is not None for result in results),
-        success_rate=_rate(tasks),
+        success_rate=_score(means) if is_rate else None,
+        mean_similarity=None if is_rate else _score(means),
         pass_hat=_curve(pass_hat_k, tasks),
         pass_at=_curve(pass_at_k, tasks),
         flip_rate=flip_rate(list(tasks.values())),
@@ -105,8 +133,8 @@ def scores_of(results: Sequence[EpisodeResult]) -> Scores:
         outcomes=dict(sorted(Counter(result.status for result in results).items())),
         error_codes=dict(sorted(codes.items())),
         not_understood_rate=sum(result.not_understood for result in results) / said if said else None,
-        by_family=_groups({result.task_id: result.family for result in results}, tasks),
-        by_difficulty=_groups({result.task_id: result.difficulty for result in results}, tasks),
+        by_family=_groups({result.task_id: result.family for result in results}, means),
+        by_difficulty=_groups({result.task_id: result.difficulty for result in results}, means),
         blames=_most_frequent(Counter(failure.blame for failure in failures)),
         causes=_most_frequent(Counter(failure.cause for failure in failures)),
         cost=sum(result.cost for result in results),
@@ -116,12 +144,22 @@ def scores_of(results: Sequence[EpisodeResult]) -> Scores:
 
 
 def trials_by_task(results: Sequence[EpisodeResult]) -> dict[str, Trials]:
-    """Task id -> its graded trials, for the tasks that have any, in their order."""
+    """Task id -> its graded trials, for the tasks that have any, in their order; not for similarity."""
+    rewards = _rewards_by_task(results)
+    return {task: Trials(each.count(1.0), len(each)) for task, each in rewards.items()}
+
+
+def mean_by_task(results: Sequence[EpisodeResult]) -> dict[str, float]:
+    """Task id -> the mean reward of its graded trials, for the tasks that have any, in their order."""
+    return {task: sum(each) / len(each) for task, each in _rewards_by_task(results).items()}
+
+
+def _rewards_by_task(results: Sequence[EpisodeResult]) -> dict[str, list[float]]:
     rewards: dict[str, list[float]] = {}
     for result in results:
         if result.reward is not None:
             rewards.setdefault(result.task_id, []).append(result.reward)
-    return {task: Trials(each.count(1.0), len(each)) for task, each in rewards.items()}
+    return rewards
 
 
 def _mean_tokens(counts: Sequence[TokenCounts | None]) -> MeanTokens | None:
@@ -132,8 +170,8 @@ def _mean_tokens(counts: Sequence[TokenCounts | None]) -> MeanTokens | None:
     return MeanTokens(len(known), prompt / len(known), completion / len(known))
 
 
-def _rate(tasks: Mapping[str, Trials]) -> Interval | None:
-    return rate_over_tasks([task.successes / task.trials for task in tasks.values()]) if tasks else None
+def _score(means: Mapping[str, float]) -> Interval | None:
+    return rate_over_tasks(list(means.values())) if means else None
 
 
 def _curve(metric: Callable[[Trials, int], float], tasks: Mapping[str, Trials]) -> dict[int, Interval]:
@@ -141,13 +179,11 @@ def _curve(metric: Callable[[Trials, int], float], tasks: Mapping[str, Trials]) 
     return {k: rate_over_tasks([metric(task, k) for task in tasks.values()]) for k in range(1, most + 1)}
 
 
-def _groups(keys: Mapping[str, Key], tasks: Mapping[str, Trials]) -> dict[Key, Group]:
+def _groups(keys: Mapping[str, Key], means: Mapping[str, float]) -> dict[Key, Group]:
     found = {}
-    for key in sorted({keys[task] for task in tasks}):
-        members = {task: trials for task, trials in tasks.items() if keys[task] == key}
-        rate = _rate(members)
-        if rate is not None:
-            found[key] = Group(len(members), rate)
+    for key in sorted({keys[task] for task in means}):
+        members = [mean for task, mean in means.items() if keys[task] == key]
+        found[key] = Group(len(members), rate_over_tasks(members))
     return found
 
 

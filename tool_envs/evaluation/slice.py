@@ -8,7 +8,7 @@ manifest is made from them, so other files are another slice of the same id.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import gymnasium
 import msgspec
@@ -19,6 +19,7 @@ from tool_envs.env import Observation, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import UsageError
 from tool_envs.messages import Json
+from tool_envs.reward import TerminalSource
 from tool_envs.simulators import ModelUser, UserSimulator
 from tool_envs.trajectory.capture import refer_to_env, refer_to_schema
 from tool_envs.trajectory.record import Trajectory
@@ -32,10 +33,11 @@ from tool_envs.trajectory.refs import (
     TaskRef,
 )
 
-PLAIN_FORM: Final = "1.0.0"
-MODEL_FORM: Final = "1.1.0"
-"""The versions of the manifest, both in force: the second one if a language model plays the user. Their forms
-are `schemas/meta/slice/<version>.json`."""
+FormatVersion: TypeAlias = Literal["1.0.0", "1.1.0"]
+FORMAT_VERSIONS: Final[tuple[str, ...]] = get_args(FormatVersion)
+"""The versions of the manifest; their forms are `schemas/meta/slice/<version>.json`. 1.1.0 names the reward, the
+language model that plays the user, if one does, and says whether people verified the tasks. Slices of rules
+whose user is no model stay 1.0.0, so that scores on them stay comparable."""
 
 LOCAL = frozenset({"path", "user_base_url", "user_api_key_env", "user_client"})
 """Arguments of environments that say where files and servers are, and how long these are waited for: in no
@@ -104,12 +106,14 @@ class Slice(Part, frozen=True, kw_only=True):
         simulator: The user.
         grader_digest: Digest of what decides a grade.
         limits: What bounds an episode.
+        reward: What the terminal reward comes from.
+        human_verified: People have checked of each task that its tests hold what its text asks for.
         seed: Every seed of an episode follows from it, the index of the task and the number of the trial.
         tasks: The tasks, in order.
         upstream: For foreign slices: the known state that these tasks are of; None: no known one.
     """
 
-    format_version: Literal["1.0.0", "1.1.0"]
+    format_version: FormatVersion
     id: Annotated[str, Meta(pattern=r"^[a-z_]+(/[a-z_]+)+(@[1-9][0-9]*)?\Z")]
     env: EnvRef
     schema: SchemaRef
@@ -121,6 +125,8 @@ class Slice(Part, frozen=True, kw_only=True):
     seed: Annotated[int, Meta(ge=0)]
     tasks: Annotated[tuple[TaskRef, ...], Meta(min_length=1)]
     upstream: Upstream | None = None
+    reward: TerminalSource = "rules"
+    human_verified: bool = False
 
     @property
     def digest(self) -> str:
@@ -130,6 +136,8 @@ class Slice(Part, frozen=True, kw_only=True):
     def fields(self) -> dict[str, Json]:
         """The manifest as a JSON object, without its digest."""
         value: dict[str, Json] = json.loads(msgspec.json.encode(self))
+        if self.format_version == "1.0.0":
+            del value["reward"], value["human_verified"]
         return value
 
     def to_json(self) -> dict[str, Json]:
@@ -183,9 +191,9 @@ def freeze(
         if not tasks or len({task.id for task in tasks}) < len(tasks):
             raise UsageError("A slice has at least one task, and each of them once.")
         user = inner.domain.simulators[inner.user_kind](tasks[0], {})
-        played_by = _refer_to_user(user)
+        played_by, reward = _refer_to_user(user), inner.domain.terminal_source
         return Slice(
-            format_version=MODEL_FORM if played_by.model else PLAIN_FORM,
+            format_version="1.0.0" if reward == "rules" and played_by.model is None else "1.1.0",
             id=slice_id,
             env=portable(refer_to_env(inner)),
             schema=refer_to_schema(inner),
@@ -196,6 +204,7 @@ def freeze(
             limits=Limits(inner.max_steps, inner.parallel_calls),
             seed=seed,
             tasks=tuple(TaskRef(task.id, task.digest) for task in tasks),
+            reward=reward,
         )
 
 
@@ -230,13 +239,14 @@ def differences(first: Slice, second: Slice) -> list[Difference]:
 
 
 def record_differences(record: Trajectory, frozen: Slice) -> list[Difference]:
-    """In what an episode was another thing than those of a slice: environment, tools, user, data, task.
+    """In what an episode was another than those of a slice: environment, reward, tools, user, data, task.
 
     How it was graded is not looked at, nor arguments of the environment that show in none of these.
     """
     digests = {task.id: task.digest for task in frozen.tasks}
     pairs = {
         "env/id": (record.env.id, frozen.env.id),
+        "reward": (record.outcome.ledger.terminal_source, frozen.reward),
         "schema": (record.schema, frozen.schema),
         "simulator": (record.simulator, frozen.simulator.in_records),
         "data_digest": (record.data.base_digest, frozen.data_digest),
@@ -260,7 +270,12 @@ def describe_differences(found: Sequence[Difference], most: int = 8) -> str:
 
 def _by_task(of: Slice) -> dict[str, Json]:
     order = [task.id for task in of.tasks]
-    return {**of.fields(), "tasks": {task.id: task.digest for task in of.tasks}, "order of tasks": order}
+    return {
+        **of.fields(),
+        "reward": of.reward,
+        "tasks": {task.id: task.digest for task in of.tasks},
+        "order of tasks": order,
+    }
 
 
 def _differences(where: str, first: Json, second: Json) -> Iterator[Difference]:

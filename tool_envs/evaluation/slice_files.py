@@ -11,9 +11,8 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import DataFileError, SliceMismatchError, UnknownNameError, UsageError
 from tool_envs.evaluation.slice import (
+    FORMAT_VERSIONS,
     LOCAL,
-    MODEL_FORM,
-    PLAIN_FORM,
     Slice,
     Upstream,
     describe_differences,
@@ -81,8 +80,11 @@ def parse_slice(value: Json, path: str) -> Slice:
     Raises:
         DataFileError: It is not of the form, or its digest is not that of its content.
     """
-    is_model = isinstance(value, dict) and value.get("format_version") == MODEL_FORM
-    check_form("slice", MODEL_FORM if is_model else PLAIN_FORM, value, path)
+    version = value.get("format_version") if isinstance(value, dict) else None
+    if version not in FORMAT_VERSIONS:
+        known = " or ".join(FORMAT_VERSIONS)
+        raise DataFileError(path, f"expected a slice of format_version {known}, not {version!r:.40}")
+    check_form("slice", version, value, path)
     found = msgspec.convert({name: part for name, part in value.items() if name != "digest"}, Slice)
     if found.digest != value["digest"]:
         raise DataFileError(path, f"its digest says {value['digest']}, but its content has {found.digest}")

@@ -11,7 +11,7 @@ from tool_envs.evaluation.conversation import conversation_of
 from tool_envs.evaluation.report import Report
 from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.runs import Run, Stage
-from tool_envs.evaluation.scores import Group, MeanTokens, Scores, trials_by_task
+from tool_envs.evaluation.scores import Group, MeanTokens, Scores, mean_by_task
 from tool_envs.messages import Json
 from tool_envs.trajectory.record import Trajectory
 
@@ -88,7 +88,9 @@ def _run(run: Run) -> dict[str, Json]:
         "agent": msgspec.to_builtins(run.agent),
         "marks": list(run.marks),
         "notes": list(run.notes),
-        "score": msgspec.to_builtins(scores.success_rate),
+        "reward": scores.reward,
+        "score_name": scores.score_name,
+        "score": msgspec.to_builtins(scores.score),
         "graded": scores.graded,
         "floor": None if floor is None else {"name": floor[0], "value": floor[1]},
         "floors": dict(run.report.floors) if run.report else {},
@@ -150,6 +152,7 @@ def _slice_rows(report: Report) -> list[tuple[str, str]]:
         ("schema", f"{schema.domain} {schema.version}, sha256 {schema.sha256}"),
         ("domain policy", f"digest {frozen.policy_digest}"),
         ("user", f"{user.name} {user.version}, digest {user.digest}"),
+        ("reward", frozen.reward),
         ("grader", f"digest {frozen.grader_digest}"),
         ("data", f"digest {frozen.data_digest}"),
         ("limits", f"{frozen.limits.max_steps} steps, several calls: {frozen.limits.parallel_calls}"),
@@ -169,6 +172,7 @@ def _record_rows(record: Trajectory, count: int) -> list[tuple[str, str]]:
         ("arguments", json.dumps(record.env.kwargs)),
         ("schema", f"{schema.domain} {schema.version}, sha256 {schema.sha256}"),
         ("user", f"{user.name} {user.version}, digest {user.digest}"),
+        ("reward", record.outcome.ledger.terminal_source),
         ("grader", f"digest {record.grader_digest}"),
         ("data", f"digest {record.data.base_digest}"),
     ]
@@ -194,7 +198,7 @@ def _episode(run: Run, place: int) -> dict[str, Json]:
 
 
 def _group(name: str, group: Group) -> dict[str, Json]:
-    return {"name": name, "tasks": group.tasks, **msgspec.to_builtins(group.success_rate)}
+    return {"name": name, "tasks": group.tasks, **msgspec.to_builtins(group.score)}
 
 
 # --- Two runs
@@ -215,24 +219,21 @@ def _comparison(first: Run, second: Run) -> dict[str, Json]:
 
 
 def _tasks(first: Sequence[EpisodeResult], second: Sequence[EpisodeResult]) -> list[dict[str, Json]]:
-    """Every task of the slice: its rates in both runs, and its episodes; what lost most comes first."""
-    rates = [
-        {task: trials.successes / trials.trials for task, trials in trials_by_task(results).items()}
-        for results in (first, second)
-    ]
+    """Every task of the slice: its score in both runs, and its episodes; what lost most comes first."""
+    means = [mean_by_task(results) for results in (first, second)]
     places: dict[str, tuple[list[int], list[int]]] = {}
     for side, results in enumerate((first, second)):
         for place, result in enumerate(results):
             places.setdefault(result.task_id, ([], []))[side].append(place)
     tasks = [
-        {"task": task, "first": rates[0].get(task), "second": rates[1].get(task), "episodes": list(both)}
+        {"task": task, "first": means[0].get(task), "second": means[1].get(task), "episodes": list(both)}
         for task, both in places.items()
     ]
     return sorted(tasks, key=_change_of_task)
 
 
 def _change_of_task(task: dict[str, Json]) -> float:
-    """Losses first, then gains, then tasks that are alike, then those without two rates."""
+    """Losses first, then gains, then tasks that are alike, then those without two scores."""
     if task["first"] is None or task["second"] is None:
         return 3.0
     change: float = task["second"] - task["first"]

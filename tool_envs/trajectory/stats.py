@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from fractions import Fraction
 
 import msgspec
 
@@ -20,8 +21,8 @@ class Summary(msgspec.Struct, frozen=True):
         policy_versions: Records by `agent version` of who wrote a message in them; one in which several
             versions wrote counts for each of them.
         graded: Completed records with a reward.
-        mean_reward: Mean of these rewards; None: there are none. Truncated episodes are not in it, nor are
-            infrastructure failures, which have no reward.
+        mean_rewards: What a terminal reward comes from -> the mean of these rewards that do. Truncated
+            episodes are not in it, nor are infrastructure failures, which have no reward.
         steps: Actions taken, in all.
         tool_errors: Answers of tools by the code of the agent's mistake.
     """
@@ -32,7 +33,7 @@ class Summary(msgspec.Struct, frozen=True):
     schemas: dict[str, int]
     policy_versions: dict[str, int]
     graded: int
-    mean_reward: float | None
+    mean_rewards: dict[str, float]
     steps: int
     tool_errors: dict[str, int]
 
@@ -49,7 +50,9 @@ def summarize(trajectories: Iterable[Trajectory]) -> Summary:
     schemas: Counter[str] = Counter()
     versions: Counter[str] = Counter()
     errors: Counter[str] = Counter()
-    steps, graded, total = 0, 0, 0.0
+    graded: Counter[str] = Counter()
+    totals: dict[str, Fraction] = {}  # exact, so that the order of records does not matter
+    steps = 0
     for trajectory in trajectories:
         outcome = trajectory.outcome
         statuses[outcome.status] += 1
@@ -59,16 +62,17 @@ def summarize(trajectories: Iterable[Trajectory]) -> Summary:
         errors.update(m.code for m in trajectory.messages if isinstance(m, ToolMessage) and m.code)
         steps += outcome.steps
         if outcome.status == "completed" and outcome.reward is not None:
-            graded += 1
-            total += outcome.reward
+            source = outcome.ledger.terminal_source
+            graded[source] += 1
+            totals[source] = totals.get(source, Fraction()) + Fraction(outcome.reward)
     return Summary(
         episodes=statuses.total(),
         statuses=_ordered(statuses),
         environments=_ordered(environments),
         schemas=_ordered(schemas),
         policy_versions=_ordered(versions),
-        graded=graded,
-        mean_reward=total / graded if graded else None,
+        graded=graded.total(),
+        mean_rewards={source: float(totals[source] / graded[source]) for source in sorted(graded)},
         steps=steps,
         tool_errors=_ordered(errors),
     )

@@ -4,7 +4,7 @@
 function scoreLine(run) {
   const { score, floor } = run;
   const words = score
-    ? `Success rate ${interval(score)}, between ${floorWords(run)} and the oracle's 1.000`
+    ? `${scoreName(run)} ${interval(score)}, between ${floorWords(run)} and the oracle's 1.000`
     : "Nothing was graded";
   const line = make("div.line", { role: "img", "aria-label": words });
   if (floor) line.append(at(make("span.floor", {}), floor.value));

@@ -41,11 +41,15 @@ function filters(choose, shown) {
   });
   return make("form.filters", { role: "search", submit: (event) => event.preventDefault() },
     VIEW.runs.length > 1 && select("run", "Run", VIEW.runs.map((_, side) => [String(side), sideName(side)])),
-    select("status", "Status", [["success", "success"], ["failure", "failure"], ...alike("status")]),
+    select("status", "Status", [...successes(), ...alike("status")]),
     select("cause", "Cause", byCount),
     select("family", "Family", alike("family").sort()),
     select("difficulty", "Difficulty", alike("difficulty").filter(([value]) => value !== "0").sort()),
     make("label", {}, "Text", text), shown);
+}
+
+function successes() {
+  return ROWS.every(isGradual) ? [] : [["success", "success"], ["failure", "failure"]];
 }
 
 /** The indexes of the rows that fit what is chosen, in order. */
@@ -66,7 +70,13 @@ function matching() {
 }
 
 function statusesOf(row) {
+  if (isGradual(row)) return [row.status];
   return [row.status, row.reward === 1 ? "success" : row.reward === null ? "" : "failure"];
+}
+
+/** Whether its reward is a similarity, which is neither success nor failure. */
+function isGradual(row) {
+  return VIEW.runs[row.side].reward === "similarity";
 }
 
 /** All words of an episode, in lower case. */
@@ -91,6 +101,9 @@ function episodeRow(row) {
 
 /** How an episode ended, in a word. */
 function verdict(row) {
+  if (row.reward !== null && isGradual(row)) {
+    return make("span.badge", {}, `${figure(row.reward)}${row.status === "truncated" ? " truncated" : ""}`);
+  }
   if (row.reward === 1) return make("span.badge.better", {}, "1.0");
   if (row.reward === null) return make("span.badge", {}, row.status === "infrastructure" ? "no reward" : row.status);
   return make("span.badge.worse", {}, row.status === "truncated" ? "0.0 truncated" : "0.0");

@@ -22,7 +22,7 @@ function marks() {
 function firstScreen(run, place) {
   const id = `score-${place}`;
   return make("section.card", { "aria-labelledby": id },
-    make("h2", { id }, VIEW.runs.length > 1 ? `${sideName(place)}: ${run.title}` : "Success rate"),
+    make("h2", { id }, VIEW.runs.length > 1 ? `${sideName(place)}: ${run.title}` : scoreName(run)),
     make("div.halves", {},
       make("div", {},
         make("p.score", {}, make("strong", {}, run.score ? figure(run.score.value) : "-"), " ", scoreWords(run)),
@@ -31,6 +31,10 @@ function firstScreen(run, place) {
         causesOf(run, place),
         run.notes.map((note) => make("p.note", {}, note))),
       VIEW.runs.length === 1 && make("div", {}, make("h3", {}, "What was played"), pairsOf(run.played))));
+}
+
+function scoreName(run) {
+  return run.score_name[0].toUpperCase() + run.score_name.slice(1);
 }
 
 function scoreWords(run) {
@@ -66,21 +70,26 @@ function groupsSection(run, place) {
     make("h2", { id }, `${sideName(place) && `${sideName(place)}: `}By kind of task`),
     make("div.halves", {},
       make("div", {},
-        groupTable("By family", "family", run.families),
-        groupTable("By difficulty", "difficulty", run.difficulties.filter((group) => group.name !== "0"))),
+        groupTable(run, "By family", "family", run.families),
+        groupTable(run, "By difficulty", "difficulty", run.difficulties.filter((group) => group.name !== "0"))),
       make("div", {},
         make("h3", {}, "pass^k: all of k trials succeed"),
-        run.pass_hat.length > 1
-          ? [passCurve(run), passTable(run)]
-          : make("p.muted", {}, "A curve needs two graded trials of each task or more."),
+        passOf(run),
         make("h3", {}, "Figures"),
         pairsOf(run.figures))));
 }
 
-function groupTable(caption, kind, groups) {
+function passOf(run) {
+  if (run.pass_hat.length > 1) return [passCurve(run), passTable(run)];
+  return make("p.muted", {}, run.reward === "similarity"
+    ? "There is none: a similarity is no success."
+    : "A curve needs two graded trials of each task or more.");
+}
+
+function groupTable(run, caption, kind, groups) {
   const shown = groups.filter((group) => group.name !== "");
   if (!shown.length) return make("p.muted", {}, `${caption}: not known.`);
-  return tableOf(caption, [kind, "tasks", "success rate", ""], shown.map((group) =>
+  return tableOf(caption, [kind, "tasks", run.score_name, ""], shown.map((group) =>
     [group.name, group.tasks, interval(group), bar(group)]));
 }
 
@@ -101,7 +110,7 @@ function comparisonSummary({ paired: found }) {
       ` over ${count(found.tasks, "task")}: ${sure}`),
     pairsOf([
       ["p-value", `${figure(found.p_value, 4)} (${found.test})`],
-      ["tasks that flip", figure(found.flips)],
+      ["tasks that flip", found.flips === null ? "-" : figure(found.flips)],
       ["smallest difference to be seen", smallest],
     ]));
 }
