@@ -8,6 +8,7 @@ from tool_envs.simulators.agent_voice import AgentVoice
 from tool_envs.simulators.awaited import AwaitedUser
 from tool_envs.simulators.goal import Fact, Trait, UserGoal, Value, Wish
 from tool_envs.simulators.human import HumanUser
+from tool_envs.simulators.issue import IssueUser
 from tool_envs.simulators.language import IdPattern, Language, Verb, groups
 from tool_envs.simulators.llm import LLMUser
 from tool_envs.simulators.llm_reply import reply_contents
@@ -28,6 +29,7 @@ __all__ = [
     "Fact",
     "HumanUser",
     "IdPattern",
+    "IssueUser",
     "LLMUser",
     "Language",
     "ModelUser",

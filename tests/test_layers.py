@@ -39,6 +39,7 @@ MORE_FOREIGN = {
     "integrations": None,
     "repo.parquet_rows": {"pyarrow"},
     "repo.plugin": {"pytest"},
+    "repo.reading": {"re2"},
     "repo.similarity": {"cydifflib", "unidiff"},
     "repo.task_folders": {"yaml"},
     "rollout.ray": {"ray"},

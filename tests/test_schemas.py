@@ -255,7 +255,8 @@ def test_tools_keep_the_order_of_the_file():
 @pytest.mark.parametrize("domain", ["retial", "../retail", "meta", "", None, 5, ["retail"]])
 def test_unknown_domain_names_the_known_ones(domain):
     with pytest.raises(
-        UnknownNameError, match=r"Unknown schema domain .* Known: booking, retail, tau_airline, tau_retail"
+        UnknownNameError,
+        match=r"Unknown schema domain .* Known: booking, repo, retail, tau_airline, tau_retail",
     ):
         load_schema(domain, "1.0.0")
 

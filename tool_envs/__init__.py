@@ -23,6 +23,18 @@ gymnasium.register(
     kwargs={"env_id": "tool_envs/Booking-v0"},
 )
 gymnasium.register(
+    id="tool_envs/RepoSimilarity-v0",
+    entry_point="tool_envs.repo.env:RepoSimilarityEnv",
+    vector_entry_point="tool_envs.repo.env:RepoSimilarityVectorEnv",
+    order_enforce=False,
+)
+gymnasium.register(
+    id="tool_envs/RepoTests-v0",
+    entry_point="tool_envs.repo.env:RepoTestsEnv",
+    vector_entry_point="tool_envs.repo.env:RepoTestsVectorEnv",
+    order_enforce=False,
+)
+gymnasium.register(
     id="tool_envs/Retail-v0",
     entry_point="tool_envs.retail.env:RetailEnv",
     vector_entry_point="tool_envs.retail.env:RetailVectorEnv",

@@ -39,7 +39,7 @@ FORMAT_VERSIONS: Final[tuple[str, ...]] = get_args(FormatVersion)
 language model that plays the user, if one does, and says whether people verified the tasks. Slices of rules
 whose user is no model stay 1.0.0, so that scores on them stay comparable."""
 
-LOCAL = frozenset({"path", "user_base_url", "user_api_key_env", "user_client"})
+LOCAL = frozenset({"path", "instances", "mirrors", "python", "user_base_url", "user_api_key_env", "user_client"})
 """Arguments of environments that say where files and servers are, and how long these are waited for: in no
 manifest."""
 

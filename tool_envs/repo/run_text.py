@@ -5,6 +5,7 @@ from collections import Counter
 
 from tool_envs.repo.resolution import Status
 from tool_envs.repo.testing import Problem, TestRun
+from tool_envs.repo.texts import cut
 
 _ORDER: tuple[Status, ...] = ("FAILED", "ERROR", "PASSED", "SKIPPED", "XFAIL", "XPASS")
 _WORDS = {
@@ -63,7 +64,7 @@ def describe(run: TestRun, limit: int = 20_000) -> str:
     lines += ["", *others] if others else []
     if run.problem or not run.statuses:
         lines += ["", "output:", *_indented(run.output)]
-    return cut_middle(steady("\n".join(lines)), limit)
+    return cut(steady("\n".join(lines)), limit)
 
 
 def steady(text: str) -> str:
@@ -71,14 +72,6 @@ def steady(text: str) -> str:
     for pattern, replacement in _UNSTEADY:
         text = pattern.sub(replacement, text)
     return text
-
-
-def cut_middle(text: str, limit: int) -> str:
-    """A text of at most `limit` characters and the mark that says how many are missing in its middle."""
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[len(text) - half :]}"
 
 
 def _indented(text: str) -> list[str]:
