@@ -21,6 +21,7 @@ from tool_envs.evaluation.audit import audit
 from tool_envs.evaluation.compare import compare_reports
 from tool_envs.evaluation.conversation import conversation_of
 from tool_envs.evaluation.runs import Stage
+from tool_envs.repo import grading, rewards, site
 from tool_envs.repo.sandbox import SandboxError, find_sandbox
 from tool_envs.rollout import Engine, Plan, ScriptedPolicy, Versions
 from tool_envs.trajectory import read_trajectories, record_episode, replay
@@ -267,6 +268,51 @@ def test_a_change_that_is_too_large_to_be_compared_cannot_be_handed_in(kwargs):
     assert (info["error_code"], terminated, truncated) == ("change_too_large", False, False)
 
 
+# --- Grading
+
+
+def test_equal_files_of_an_instance_are_graded_once_and_others_anew(kwargs, monkeypatch):
+    env, graded = make_env(TESTS, kwargs), []
+
+    def grade_by_tests(workspace, *arguments, **options):
+        graded.append(workspace.digest())
+        return grading.grade_by_tests(workspace, *arguments, **options)
+
+    monkeypatch.setattr(rewards, "grade_by_tests", grade_by_tests)
+    area, names = "shapes-area", "shapes-names"
+    for task, action in ((area, HALF), (area, HALF), (area, None), (names, HALF)):
+        env.reset(seed=0, options={"task_id": task})
+        for each in filter(None, (action, SUBMIT)):
+            env.step(each)
+        assert unwrap(env).outcome.reward == 0.0
+
+    assert len(graded) == 3
+
+
+def test_a_failed_sandbox_is_tried_again(kwargs, monkeypatch):
+    env = make_env(TESTS, kwargs)
+    with monkeypatch.context() as broken:
+        broken.setattr(site.Site, "sandbox", property(lambda _: 1 / 0))
+        env.reset(seed=0, options={"task_id": "shapes-area"})
+        with pytest.raises(ZeroDivisionError):
+            env.step(SUBMIT)
+
+    env.reset(seed=0, options={"task_id": "shapes-area"})
+    assert env.step(SUBMIT)[1:3] == (0.0, True)
+
+
+def test_bubblewrap_grades_as_limits_alone_do(kwargs):
+    try:
+        find_sandbox("bubblewrap")
+    except SandboxError as problem:
+        pytest.skip(str(problem))
+    env = make_env(TESTS, {**kwargs, "sandbox": "bubblewrap"})
+
+    assert solve(env, task_id="shapes-area").reward == 1.0
+    env.reset(seed=0, options={"task_id": "shapes-area"})
+    assert env.step(SUBMIT)[1] == 0.0
+
+
 # --- Running tests
 
 
@@ -325,6 +371,7 @@ def test_the_commands_work_as_for_other_domains(runner):
     shown = runner("eval", SIMILARITY, "--agent", "oracle")
     assert "mean similarity" in shown
     assert "success" not in shown
+    assert "no: " not in runner("audit", SIMILARITY, "--tasks", "2")
     runner("rollout", SIMILARITY, "--policy", "oracle", "--episodes", "2", "--out", "rolled")
     assert {record.outcome.reward for record in read_trajectories("rolled")} == {1.0}
 

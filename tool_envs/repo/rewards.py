@@ -2,12 +2,13 @@
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final, Protocol, cast
 
 from tool_envs.canonical import digest
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
-from tool_envs.repo.grading import grade_by_tests, grader_digest
+from tool_envs.repo.grading import Grade, grade_by_tests, grader_digest
 from tool_envs.repo.instances import Instance
 from tool_envs.repo.similarity import SimilarityBoundError, unified_diff_reward
 from tool_envs.repo.site import IssueWorkspace, Site
@@ -45,8 +46,22 @@ class RepoReward(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class _HandedIn:
+    """Files that were handed in; the same as others of the instance that hold the same."""
+
+    instance_id: str
+    instance_digest: str
+    files_digest: str
+    workspace: IssueWorkspace = field(compare=False)
+
+
 class ByTests:
-    """1.0 if every test that the fix makes pass does, and none is lost that passed before; else 0.0."""
+    """1.0 if every test that the fix makes pass does, and none is lost that passed before; else 0.0.
+
+    The same files of an instance are graded once in a process: many episodes of a task end alike. A failure of
+    the sandbox is not kept.
+    """
 
     source: TerminalSource = "tests"
     lacks = "it states no FAIL_TO_PASS or no PASS_TO_PASS, and which tests decide is never guessed"
@@ -54,6 +69,7 @@ class ByTests:
     def __init__(self, site: Site) -> None:
         self._site = site
         self.digest = grader_digest(site.sandbox_name)
+        self._grade = functools.lru_cache(maxsize=256)(self._run_tests)
 
     def has(self, instance: Instance) -> bool:
         """See `RepoReward`."""
@@ -66,10 +82,13 @@ class ByTests:
         """See `RepoReward`."""
         workspace = cast("IssueWorkspace", episode.database)
         instance = workspace.instance
-        found = grade_by_tests(
-            workspace, instance, sandbox=self._site.sandbox, python=self._site.python_of(instance)
-        )
-        return Verdict(grade(found.components))
+        handed_in = _HandedIn(instance.instance_id, instance.digest, workspace.digest(), workspace)
+        return Verdict(grade(self._grade(handed_in).components))
+
+    def _run_tests(self, handed_in: _HandedIn) -> Grade:
+        workspace, site = handed_in.workspace, self._site
+        python = site.python_of(workspace.instance)
+        return grade_by_tests(workspace, workspace.instance, sandbox=site.sandbox, python=python)
 
 
 class BySimilarity:
