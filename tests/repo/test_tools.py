@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import re2
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from issue_repositories import encoded
 from made_repositories import add_commit, make_repository
@@ -267,6 +267,7 @@ def test_patterns_that_make_others_backtrack_are_answered(files, pattern):
 # --- Changing
 
 
+@example("aaa", "aa", "b")
 @given(st.text("ab\n ", max_size=12), st.text("ab\n ", min_size=1, max_size=3), st.text("ab\n", max_size=3))
 def test_an_edit_replaces_what_stands_at_one_place(repository, content, old, new):
     files = Workspace(repository)

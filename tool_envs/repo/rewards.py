@@ -59,8 +59,8 @@ class _HandedIn:
 class ByTests:
     """1.0 if every test that the fix makes pass does, and none is lost that passed before; else 0.0.
 
-    The same files of an instance are graded once in a process: many episodes of a task end alike. A failure of
-    the sandbox is not kept.
+    The same files of an instance are graded once in a process: many episodes of a task end alike. A failure
+    of the sandbox is not kept.
     """
 
     source: TerminalSource = "tests"
