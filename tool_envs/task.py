@@ -18,7 +18,7 @@ class Task(msgspec.Struct, frozen=True, dict=True):
         id: Names the task in its domain; stable.
         goal: What the simulated user is told about their own wish: a JSON value, or a `msgspec.Struct` that
             stands for one.
-        actions: Calls that solve the task, in order.
+        actions: Calls that solve the task, in order; none where only the domain's oracle finds them.
         facts: What the user must be told.
         family: What kind of task it is, for counts.
         difficulty: 1 (easy) to 5; 0: not graded.

@@ -124,6 +124,11 @@ def test_the_oracle_goes_on_from_any_state(kwargs):
     ]
 
 
+def test_there_are_no_gold_actions_to_play(kwargs):
+    with pytest.raises(UsageError, match="`oracle` finds those"):
+        evaluate(TESTS, kwargs, load_agent("gold"))
+
+
 def test_both_environments_show_an_agent_the_same(kwargs):
     seen = []
     for env_id in (TESTS, SIMILARITY):
