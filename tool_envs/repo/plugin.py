@@ -101,6 +101,29 @@ class InstalledFirst:
         return spec if spec and spec.loader else None
 
 
+class Generated:
+    """A finder of modules that a build adds to the project's packages, such as a `_version.py`.
+
+    Git does not hold them, so they are looked for among what is installed, after all else.
+    """
+
+    def __init__(self, path: Sequence[str], own: Collection[str]) -> None:
+        self._path, self._own = list(path), frozenset(own)
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None,  # noqa: ARG002 - where it was not found
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """The installed module of this name in one of the project's packages; None: there is none."""
+        *packages, _ = name.split(".")
+        if not packages or packages[0] not in self._own:
+            return None
+        spec = PathFinder.find_spec(name, [os.path.join(part, *packages) for part in self._path], target)
+        return spec if spec and spec.loader else None
+
+
 class Originals:
     """The functions and classes that decide, and the code of each function, as they are when this is made."""
 
@@ -316,7 +339,9 @@ def main() -> None:
     report = journal(os.path.join(root, task["report"]), bytes.fromhex(task.pop("key")))
     reporter = Reporter(report, root)
     end = os._exit
-    sys.meta_path.insert(0, InstalledFirst(sys.path.copy(), task["own"]))
+    installed = sys.path.copy()
+    sys.meta_path.insert(0, InstalledFirst(installed, task["own"]))
+    sys.meta_path.append(Generated(installed, task["own"]))
     folders = [os.path.join(root, folder) for folder in task["path"]]
     sys.path[:0] = folders
     os.environ["PYTHONPATH"] = os.pathsep.join(folders)  # for the processes that tests start

@@ -11,7 +11,9 @@ from typing import Literal
 
 from tool_envs.repo.resolution import Status
 
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "e2e"})
+TEST_FOLDERS = frozenset({"test", "tests", "testing", "e2e"})
+"""Names of folders whose files belong to the tests."""
+
 _CONFIGURATION = frozenset(
     {"conftest.py", "pyproject.toml", "setup.cfg", "tox.ini"}
     | {"pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"}
@@ -47,7 +49,7 @@ def _test_folder(path: str) -> str | None:
     """The outermost folder of tests that a file lies in."""
     folders = path.split("/")[:-1]
     for depth, folder in enumerate(folders, start=1):
-        if folder in _TEST_FOLDERS:
+        if folder in TEST_FOLDERS:
             return "/".join(folders[:depth])
     return None
 

@@ -63,10 +63,15 @@ def cached_repository(source: Path, commit: str) -> Path:
     return folder
 
 
+def git_folder(checkout: Path) -> Path:
+    """Git's own folder of a repository that is a folder, bare or not."""
+    return checkout / ".git" if (checkout / ".git").exists() else checkout
+
+
 def _git_folder(source: Path, scratch: Path, commit: str) -> Path:
     """A folder that git takes as a repository, with all that `source` holds."""
     if source.is_dir():
-        return source / ".git" if (source / ".git").exists() else source
+        return git_folder(source)
     try:
         with source.open("rb") as file:
             start = file.read(len(_BUNDLES[0]))

@@ -19,8 +19,10 @@ STATUSES: Mapping[str, Status] = MappingProxyType(
 )
 """The statuses that logs know, each under its own name; to SWE-bench, a test that has XPASS is missing."""
 
-_PASSING = frozenset({"PASSED", "XFAIL"})
-_MAINTAINED = _PASSING | {"SKIPPED"}
+PASSING = frozenset({"PASSED", "XFAIL"})
+"""The statuses of a test that passes."""
+
+_MAINTAINED = PASSING | {"SKIPPED"}
 
 
 class Resolution(StrEnum):
@@ -77,7 +79,7 @@ def judge(
             so, if these are all passing or all not.
     """
     return TestsStatus(
-        _divide(fail_to_pass, lambda test: _status(test, statuses) in _PASSING),
+        _divide(fail_to_pass, lambda test: _status(test, statuses) in PASSING),
         _divide(pass_to_pass, lambda test: _status(test, statuses) in _MAINTAINED),
     )
 
@@ -93,5 +95,5 @@ def _status(test: str, statuses: Mapping[str, Status]) -> Status | None:
     if test in statuses or test.count("[") <= test.count("]"):
         return statuses.get(test)
     longer = [status for name, status in statuses.items() if name.startswith(test)]
-    alike = len({status in _PASSING for status in longer}) == 1
+    alike = len({status in PASSING for status in longer}) == 1
     return longer[0] if alike else None

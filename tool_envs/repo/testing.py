@@ -31,7 +31,6 @@ _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "NO_COLOR": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
     "PYTHONNOUSERSITE": "1",
     "TZ": "UTC",
 }
@@ -102,6 +101,7 @@ def run_tests(
     sandbox: Sandbox,
     python: str,
     limits: Limits,
+    hash_seed: int = 0,
 ) -> TestRun:
     """Run tests on the files of a workspace, which stays as it is.
 
@@ -111,6 +111,7 @@ def run_tests(
         sandbox: Where they run.
         python: The interpreter, in which pytest and what the project needs are installed.
         limits: Of the whole run.
+        hash_seed: Of Python's hashes, on which the order of sets depends.
 
     Raises:
         SandboxError: The sandbox failed, or pytest cannot be imported in it; nothing is known of the tests.
@@ -132,7 +133,7 @@ def run_tests(
             [str(interpreter.path), "-s", "-c", Path(plugin.__file__).read_text(encoding="utf-8")],
             folder,
             limits=limits,
-            environment=_ENVIRONMENT,
+            environment={**_ENVIRONMENT, "PYTHONHASHSEED": str(hash_seed)},
             readable=interpreter.folders,
             stdin=msgspec.json.encode(task),
         )
