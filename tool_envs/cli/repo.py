@@ -65,6 +65,67 @@ def run_predictions(
         raise typer.Exit(1)
 
 
+@repo_app.command("make")
+def make_instance(
+    repository: Annotated[Path, typer.Option("--repo", help="Git repository, bundle or fast-export stream.")],
+    fix: Annotated[str, typer.Option(help="The commit that fixed the bug, and changed tests that show it.")],
+    issue: Annotated[
+        Path | None, typer.Option(help="File with the issue's text; default: the commit's message.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="OWNER/NAME of the repository; default: the name of its folder.")
+    ] = None,
+    instance_id: Annotated[
+        str | None, typer.Option("--id", help="Id of the instance; default: of name and commit.")
+    ] = None,
+    tests: Annotated[
+        list[str] | None, typer.Option(help="File or folder of tests; default: all that pytest finds.")
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="How often the tests run before the fix and after it.")
+    ] = 3,
+    sandbox: Annotated[
+        str, typer.Option(help="bubblewrap, or subprocess for code that you trust.")
+    ] = "bubblewrap",
+    python: Annotated[
+        str, typer.Option(help="Interpreter of the tests; default: this one.")
+    ] = sys.executable,
+    out: Annotated[
+        Path | None, typer.Option(help="*.jsonl that the row is added to; default: print the row.")
+    ] = None,
+) -> None:
+    """Make an instance from a commit that fixed a bug: one row, as SWE-bench has them."""
+    domain: Any = importlib.import_module("tool_envs.repo.make")
+    if out:
+        domain.check_free(out, instance_id)
+    made = domain.make_instance(
+        repository,
+        fix,
+        sandbox=domain.find_sandbox(sandbox),
+        python=python,
+        name=name,
+        instance_id=instance_id,
+        issue=_read_text(issue) if issue else None,
+        tests=tests or (),
+        repeats=repeats,
+    )
+    if out:
+        domain.append_instance(out, made.instance)
+    else:
+        typer.echo(domain.as_row(made.instance), nl=False)
+    for line in domain.describe(made):
+        typer.echo(line, err=True)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise DataFileError(path, f"cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataFileError(path, "expected text in UTF-8") from None
+
+
 def _graded(answers: Sequence[Any], grader: Any, kept: "_Kept") -> list[Any]:  # noqa: ANN401 - the domain's
     """The results in order; as many are made at once as there are cores, since the sandbox runs no more."""
     results = []

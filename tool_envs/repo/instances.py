@@ -3,6 +3,7 @@
 The columns are those of SWE-bench's rows (`docs/guides/datasets.md` there); more of them are not read.
 """
 
+import os
 import re
 from functools import cached_property
 from pathlib import Path
@@ -137,6 +138,44 @@ def load_instances(path: str | Path) -> tuple[Instance, ...]:
     if not instances:
         raise DataFileError(path, "holds no instance")
     return tuple(instances)
+
+
+def as_row(instance: Instance) -> bytes:
+    """The line of a `*.jsonl` that holds an instance; a list of tests that is not stated is null in it."""
+    return msgspec.json.encode(instance) + b"\n"
+
+
+def append_instance(path: Path, instance: Instance) -> None:
+    """Add an instance to a `*.jsonl`, which is made where there is none.
+
+    Raises:
+        DataFileError: The file is damaged, holds an instance of this id, or cannot be written.
+    """
+    check_free(path, instance.instance_id)
+    try:
+        with path.open("a+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - 1, 0))
+            has_end = file.read() in (b"", b"\n")
+            file.write((b"" if has_end else b"\n") + as_row(instance))
+    except OSError as problem:
+        raise DataFileError(path, f"cannot be written: {problem.strerror or problem}") from None
+
+
+def check_free(path: Path, instance_id: str | None) -> None:
+    """Hold a `*.jsonl` to having no instance of an id, so that one may be added.
+
+    Raises:
+        UsageError: It has another ending.
+        DataFileError: It is damaged, or holds an instance of this id.
+    """
+    if path.suffix != ".jsonl":
+        raise UsageError(f"Instances are added to *.jsonl, not to {path.name}.")
+    there = load_instances(path) if path.exists() and path.stat().st_size else ()
+    if instance_id in {each.instance_id for each in there}:
+        raise DataFileError(
+            path, f"holds an instance {instance_id} already; name another id, or another file"
+        )
 
 
 def _instance(row: Row) -> Instance:

@@ -1,43 +1,35 @@
 """Makes an instance from a commit that fixed a bug, as SWE-bench's were made from pull requests."""
 
-import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from tool_envs.errors import UsageError
+from tool_envs.repo.deciding import Why, observe, sort_out
 from tool_envs.repo.fixes import Fix, NoInstanceError, read_fix
-from tool_envs.repo.grading import GRADING_LIMITS, grade_by_tests, with_hidden_tests
-from tool_envs.repo.instances import Instance
-from tool_envs.repo.resolution import PASSING, Status
-from tool_envs.repo.sandbox import Limits, Sandbox
-from tool_envs.repo.testing import TestRun, run_tests
-from tool_envs.repo.workspace import Workspace
+from tool_envs.repo.grading import GRADING_LIMITS, grade_by_tests
+from tool_envs.repo.instances import Instance, append_instance, as_row, check_free
+from tool_envs.repo.sandbox import Limits, Sandbox, find_sandbox
+from tool_envs.repo.testing import run_tests
 
-Statuses = Mapping[str, Status]
-"""Test -> what became of it in a run."""
+__all__ = [
+    "Made",
+    "NoInstanceError",
+    "append_instance",
+    "as_row",
+    "check_free",
+    "describe",
+    "find_sandbox",
+    "make_instance",
+]
 
 TELLS = (
     "The problem statement is the commit's message, which may tell the solution: give the issue as a user "
     "would write it."
 )
-
-
-class Sorted(NamedTuple):
-    """Tests by what the fix does to them, each list sorted.
-
-    Attributes:
-        fail_to_pass: Those that never passed before and always after.
-        pass_to_pass: Those that always passed, before and after.
-        dropped: Those that cannot decide -> why.
-    """
-
-    fail_to_pass: tuple[str, ...]
-    pass_to_pass: tuple[str, ...]
-    dropped: dict[str, str]
 
 
 class Made(NamedTuple):
@@ -50,14 +42,8 @@ class Made(NamedTuple):
     """
 
     instance: Instance
-    dropped: dict[str, str]
+    dropped: dict[str, Why]
     warnings: tuple[str, ...]
-
-
-class _Run(Protocol):
-    """Runs files of tests, in this order; see `run_tests`."""
-
-    def __call__(self, workspace: Workspace, tests: Sequence[str], *, hash_seed: int) -> TestRun: ...
 
 
 def make_instance(
@@ -100,127 +86,53 @@ def make_instance(
     if repeats < 1:
         raise UsageError(f"Tests have to run at least once, not {repeats} times.")
     found = read_fix(repository, fix)
-    name = name or repository.resolve().name.split(".")[0]
-    draft = Instance(
-        instance_id=instance_id or f"{name.replace('/', '__')}-{found.commit[:12]}",
-        repo=name,
-        base_commit=found.base.commit,
-        problem_statement=found.message if issue is None else issue,
-        patch=found.source.diff(),
-        test_patch=found.tests.diff(),
-        created_at=found.created_at,
-    )
+    draft = _draft(found, name or repository.resolve().name.split(".")[0], instance_id, issue)
     run = partial(run_tests, sandbox=sandbox, python=python, limits=limits)
-    before, after = _observed(found, draft, tests, repeats, run)
-    lists = sort_out(before, after)
+    lists = sort_out(*observe(found, draft, tests, repeats, run))
     if not lists.fail_to_pass:
+        flaky = ", ".join(test for test, why in lists.dropped.items() if why is Why.FLAKY)
         raise NoInstanceError(
-            f"{fix}: no test fails before the fix and passes after it{_told(lists.dropped)}."
+            f"{fix}: no test fails before it and passes after it each time (flaky: {flaky or 'none'})."
         )
     instance = msgspec.structs.replace(
         draft, fail_to_pass=lists.fail_to_pass, pass_to_pass=lists.pass_to_pass
     )
     grade = grade_by_tests(found.source, instance, sandbox=sandbox, python=python, limits=limits)
     if not grade.resolved:
-        lost = [*grade.tests.fail_to_pass.failure, *grade.tests.pass_to_pass.failure]
+        lost = ", ".join([*grade.tests.fail_to_pass.failure, *grade.tests.pass_to_pass.failure])
         raise NoInstanceError(
-            f"{fix}: the grader does not take the fix itself as one ({grade.problem or ', '.join(lost)}). "
-            "What decides how tests run, such as pyproject.toml, stays as it was before the fix."
+            f"{fix}: to the grader the commit itself resolves nothing ({grade.problem or lost}). "
+            "What decides how tests run, such as pyproject.toml, stays as it was before the commit."
         )
     return Made(instance, lists.dropped, () if issue is not None else (TELLS,))
 
 
-def sort_out(before: Sequence[Statuses], after: Sequence[Statuses]) -> Sorted:
-    """Tell which tests decide whether an issue is resolved.
-
-    Args:
-        before: What became of the tests in each run before the fix; one that did not run did not pass.
-        after: The same after it.
-    """
-    fail_to_pass, pass_to_pass, dropped = [], [], {}
-    for test in sorted({test for statuses in (*before, *after) for test in statuses}):
-        earlier, later = _passed(test, before), _passed(test, after)
-        if len(earlier) > 1 or len(later) > 1:
-            dropped[test] = "flaky: it does not come out the same each time"
-        elif later == {False}:
-            dropped[test] = f"{'passes' if True in earlier else 'does not pass'} before, does not pass after"
-        elif earlier == {True}:
-            pass_to_pass.append(test)
-        else:
-            fail_to_pass.append(test)
-    return Sorted(tuple(fail_to_pass), tuple(pass_to_pass), dropped)
+def _draft(fix: Fix, name: str, instance_id: str | None, issue: str | None) -> Instance:
+    """The instance without its lists of tests."""
+    return Instance(
+        instance_id=instance_id or f"{name.replace('/', '__')}-{fix.commit[:12]}",
+        repo=name,
+        base_commit=fix.base.commit,
+        problem_statement=fix.message if issue is None else issue,
+        patch=fix.source.diff(),
+        test_patch=fix.tests.diff(),
+        created_at=fix.created_at,
+    )
 
 
-def _passed(test: str, runs: Iterable[Statuses]) -> set[bool]:
-    return {statuses.get(test) in PASSING for statuses in runs}
+def describe(made: Made) -> Iterator[str]:
+    """What was made, in lines for people."""
+    found = made.instance
+    yield (
+        f"{found.instance_id}: {len(found.fail_to_pass or ())} tests fail before the fix and pass after it, "
+        f"{len(found.pass_to_pass or ())} pass before and after"
+    )
+    for why, names in _by_reason(made.dropped).items():
+        shown = names if why is not Why.NEVER_PASSES else names[:3]
+        more = ", ..." if len(shown) < len(names) else ""
+        yield f"Dropped as {why.replace('_', ' ')}: {len(names)} ({', '.join(shown)}{more})"
+    yield from (f"Note: {warning}" for warning in made.warnings)
 
 
-def _observed(
-    fix: Fix, draft: Instance, tests: Sequence[str], repeats: int, run: _Run
-) -> tuple[list[Statuses], list[Statuses]]:
-    """What became of the tests in each run before the fix, and after it."""
-    draft = msgspec.structs.replace(draft, fail_to_pass=(), pass_to_pass=())
-    unfixed, _ = with_hidden_tests(Workspace(fix.base), draft)
-    fixed, _ = with_hidden_tests(fix.source, draft)
-    files = _files(_trusted(run(fixed, tests, hash_seed=0)), fixed)
-    before, after = [], []
-    for seed, order in enumerate(_orders(files, repeats)):
-        after.append(_trusted(run(fixed, order, hash_seed=seed)))
-        there = [file for file in order if unfixed.read(file) is not None]
-        before.append(_before(unfixed, there, seed, run))
-    return before, after
-
-
-def _orders(files: Sequence[str], repeats: int) -> Iterator[list[str]]:
-    """Orders of files: that of a grade, the reverse, and then any."""
-    for n in range(repeats):
-        order = sorted(files, reverse=n == 1)
-        if n > 1:
-            random.Random(n).shuffle(order)  # noqa: S311 - no secret
-        yield order
-
-
-def _files(statuses: Statuses, workspace: Workspace) -> list[str]:
-    files = sorted({test.split("::")[0] for test in statuses})
-    if strange := [file for file in files if workspace.read(file) is None]:
-        raise NoInstanceError(f"Tests are expected to be in files; {strange[0]!r} is none.")
-    return files
-
-
-def _before(workspace: Workspace, files: Sequence[str], seed: int, run: _Run) -> Statuses:
-    """Statuses before the fix, where a file may break the run of all: then each has a run of its own."""
-    if not files:
-        return {}
-    together = run(workspace, files, hash_seed=seed)
-    if together.problem is None and not _uncollected(together):
-        return together.statuses
-    found: dict[str, Status] = {}
-    for file in files:
-        alone = run(workspace, [file], hash_seed=seed)
-        if alone.problem is None:
-            found.update(alone.statuses)
-    return {test: status for test, status in found.items() if "::" in test}
-
-
-def _trusted(run: TestRun) -> Statuses:
-    """The statuses after the fix, where all must have run."""
-    if uncollected := _uncollected(run):
-        raise NoInstanceError(
-            f"After the fix {', '.join(uncollected)} cannot be collected: name an interpreter that has what "
-            f"the tests import, or the tests that are to be run. {run.texts.get(uncollected[0], '')}"
-        )
-    if run.problem is not None:
-        raise NoInstanceError(f"The tests cannot be run after the fix ({run.problem}). {run.output}".strip())
-    if not run.statuses:
-        raise NoInstanceError(f"After the fix there are no tests. {run.output}".strip())
-    return run.statuses
-
-
-def _uncollected(run: TestRun) -> list[str]:
-    """The files that could not be collected, which are no tests of the run."""
-    return [test for test, status in run.statuses.items() if "::" not in test and status == "ERROR"]
-
-
-def _told(dropped: Mapping[str, str]) -> str:
-    told = [f"{test} is {why}" for test, why in dropped.items() if why.startswith("flaky")]
-    return f"; {'; '.join(told)}" if told else ""
+def _by_reason(dropped: Mapping[str, Why]) -> dict[Why, list[str]]:
+    return {why: names for why in Why if (names := [test for test, is_ in dropped.items() if is_ is why])}
