@@ -133,7 +133,7 @@ def make_instances(folder, names=tuple(FIXES), copies=1):
     path = folder / "instances.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return {
-        "instances": str(path),
+        "path": str(path),
         "mirrors": str(repository.parent),
         "sandbox": "subprocess",
         "python": sys.executable,

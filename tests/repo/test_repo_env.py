@@ -46,7 +46,7 @@ def kwargs(tmp_path_factory):
 
 def read_rows(kwargs):
     """The rows of the instances."""
-    return [json.loads(line) for line in Path(kwargs["instances"]).read_text().splitlines()]
+    return [json.loads(line) for line in Path(kwargs["path"]).read_text().splitlines()]
 
 
 @pytest.fixture
@@ -157,8 +157,8 @@ def test_the_digest_of_a_task_covers_what_decides_its_rewards(kwargs, tmp_path, 
     path.write_text(json.dumps({**rows[0], column: changed}) + "\n")
 
     before, after = (
-        unwrap(make_env(TESTS, {**kwargs, "instances": str(file)})).domain.tasks[0]
-        for file in (kwargs["instances"], path)
+        unwrap(make_env(TESTS, {**kwargs, "path": str(file)})).domain.tasks[0]
+        for file in (kwargs["path"], path)
     )
     assert before.id == after.id
     assert before.digest != after.digest
@@ -173,7 +173,7 @@ def without(kwargs, tmp_path, **changed):
     rows[0] = {name: value for name, value in {**rows[0], **changed}.items() if value is not None}
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return {**kwargs, "instances": str(path)}
+    return {**kwargs, "path": str(path)}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_no_task_at_all_is_refused(kwargs, tmp_path):
     path.write_text(json.dumps({**read_rows(kwargs)[0], "FAIL_TO_PASS": None}))
 
     with pytest.raises(UsageError, match="No instance has a reward by tests"):
-        make_env(TESTS, {**kwargs, "instances": str(path)})
+        make_env(TESTS, {**kwargs, "path": str(path)})
 
 
 def test_instances_are_chosen_by_their_split(kwargs, tmp_path):
@@ -215,8 +215,8 @@ def test_instances_are_chosen_by_their_split(kwargs, tmp_path):
     ("changed", "error"),
     [
         ({"sandbox": "docker"}, UnknownNameError),
-        ({"instances": "missing.jsonl"}, DataFileError),
-        ({"instances": 3}, UsageError),
+        ({"path": "missing.jsonl"}, DataFileError),
+        ({"path": 3}, UsageError),
         ({"mirrors": 3}, UsageError),
         ({"python": 3}, UsageError),
         ({"process": "sub_goals"}, UsageError),
@@ -388,7 +388,7 @@ def test_the_two_rewards_are_not_compared(kwargs):
         SliceMismatchError, match=r"never stand in one table: .* from tests, .* from similarity"
     ):
         compare_reports(*reports)
-    assert {"instances", "mirrors", "python"}.isdisjoint(reports[0].slice.env.kwargs)
+    assert {"path", "mirrors", "python"}.isdisjoint(reports[0].slice.env.kwargs)
 
 
 def test_vector_environments_are_made_of_both(kwargs):

@@ -33,7 +33,7 @@ def run_predictions(
         Path, typer.Option(help="Folder of the results. The same command goes on with what is left.")
     ],
     mirrors: Annotated[
-        Path | None, typer.Option(help="Folder or manifest of the repositories; default: beside INSTANCES.")
+        Path | None, typer.Option(help="Folder or manifest of repositories; default: beside INSTANCES.")
     ] = None,
     sandbox: Annotated[
         str, typer.Option(help="bubblewrap, or subprocess for code that you trust.")
@@ -47,7 +47,7 @@ def run_predictions(
     domain: Any = importlib.import_module("tool_envs.repo.predictions")
     found = domain.load_instances(instances)
     answers = domain.load_predictions(predictions, found)
-    places = domain.Mirrors(mirrors or instances.parent)
+    places = domain.Mirrors(mirrors or domain.mirrors_beside(instances))
     grader = domain.PredictionGrader(found, places, sandbox=sandbox, python=python)
     results = _graded(answers, grader, _Kept(out, domain.Result))
     report = domain.report(found, results, grader.grader)

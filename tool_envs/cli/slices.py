@@ -22,7 +22,7 @@ def list_slices() -> None:
     table = table_of("slice", "environment", "schema", "tasks", "digest")
     for slice_id in slice_ids():
         if slice_id in FOREIGN:
-            table.add_row(slice_id, FOREIGN[slice_id][0], "-", "of your files", "-")
+            table.add_row(slice_id, FOREIGN[slice_id].env_id, "-", "of your files", "-")
         else:
             found = read_slice(slice_id)
             schema = f"{found.schema.domain} {found.schema.version}"

@@ -39,7 +39,7 @@ FORMAT_VERSIONS: Final[tuple[str, ...]] = get_args(FormatVersion)
 language model that plays the user, if one does, and says whether people verified the tasks. Slices of rules
 whose user is no model stay 1.0.0, so that scores on them stay comparable."""
 
-LOCAL = frozenset({"path", "instances", "mirrors", "python", "user_base_url", "user_api_key_env", "user_client"})
+LOCAL = frozenset({"path", "mirrors", "python", "user_base_url", "user_api_key_env", "user_client"})
 """Arguments of environments that say where files and servers are, and how long these are waited for: in no
 manifest."""
 
@@ -230,7 +230,7 @@ def freeze_again(frozen: Slice, local: Mapping[str, Json] | None = None) -> Slic
         tasks = unwrap(env).domain.tasks
         indexes = [tasks.index(task.id) for task in frozen.tasks]
     again = freeze(frozen.id, frozen.env.id, kwargs, indexes, seed=frozen.seed)
-    return msgspec.structs.replace(again, upstream=frozen.upstream)
+    return msgspec.structs.replace(again, upstream=frozen.upstream, human_verified=frozen.human_verified)
 
 
 def differences(first: Slice, second: Slice) -> list[Difference]:

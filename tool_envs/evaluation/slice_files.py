@@ -2,8 +2,9 @@
 
 import functools
 import importlib.resources
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,12 +25,47 @@ from tool_envs.messages import Json
 from tool_envs.schema.files import SchemaFiles, read_json
 from tool_envs.schema.forms import check_form
 
+
+class Foreign(NamedTuple):
+    """A slice over files that the user has.
+
+    Attributes:
+        env_id: The environment.
+        kwargs: Its arguments, without where the files lie.
+        families: The families that its tasks are of; empty: any. Files with others are of something else.
+        whole: What it is of, where no state of it is known by its digests: it is taken at its word.
+        human_verified: People have checked of each task that its tests hold what its text asks for.
+    """
+
+    env_id: str
+    kwargs: dict[str, Json]
+    families: frozenset[str] = frozenset()
+    whole: Upstream | None = None
+    human_verified: bool = False
+
+
 _TAU_BENCH = {"user": "scripted", "max_steps": 30, "parallel_calls": "run"}
-FOREIGN: Mapping[str, tuple[str, dict[str, Json]]] = {
-    f"tau_bench/{domain}/test": ("tool_envs/TauBench-v0", {"domain": domain, "split": "test", **_TAU_BENCH})
-    for domain in ("retail", "airline")
+_SWE_BENCH_VERIFIED = Foreign(
+    "tool_envs/RepoTests-v0",
+    {"split": "test", "sandbox": "bubblewrap", "max_steps": 100, "parallel_calls": "run"},
+    families=frozenset(
+        {"astropy/astropy", "django/django", "matplotlib/matplotlib", "mwaskom/seaborn", "pallets/flask"}
+        | {"psf/requests", "pydata/xarray", "pylint-dev/pylint", "pytest-dev/pytest"}
+        | {"scikit-learn/scikit-learn", "sphinx-doc/sphinx", "sympy/sympy"}
+    ),
+    whole=Upstream("SWE-bench Verified (2024-08-13)", 500),
+    human_verified=True,
+)
+FOREIGN: Mapping[str, Foreign] = {
+    "swe_bench/verified": _SWE_BENCH_VERIFIED,
+    **{
+        f"tau_bench/{domain}/test": Foreign(
+            "tool_envs/TauBench-v0", {"domain": domain, "split": "test", **_TAU_BENCH}
+        )
+        for domain in ("retail", "airline")
+    },
 }
-"""Id -> environment and arguments of the slices over files that the user has."""
+"""The slices over files that the user has, by their ids."""
 
 _PREFIX = 16  # digits of a digest by which known tasks are found: 64 bits
 
@@ -44,8 +80,9 @@ def load_slice(slice_id: str, arguments: Mapping[str, Json] | None = None) -> Sl
 
     Args:
         slice_id: Its id.
-        arguments: Of the environment, for a foreign slice: the `path` where its files lie, and whose name
-            begins with `user`, for another user than the usual one. A released slice takes none.
+        arguments: Of the environment, for a foreign slice: the `path` where its files lie, what else says
+            where something is (`LOCAL`), and whose name begins with `user`, for another user than the usual
+            one. A released slice takes none.
 
     Raises:
         UnknownNameError: There is no such slice.
@@ -115,15 +152,30 @@ def local_of(arguments: Mapping[str, Json]) -> dict[str, Json]:
 def _freeze_foreign(slice_id: str, arguments: Mapping[str, Json]) -> Slice:
     if arguments.get("path") is None:
         raise UsageError(f"The slice {slice_id} is over files that you have: say where they lie (path).")
-    fixed = [name for name in arguments if name != "path" and not name.startswith("user")]
+    foreign = FOREIGN[slice_id]
+    fixed = [name for name in arguments if not (name in LOCAL or name.startswith("user"))]
     if fixed:
-        raise UsageError(f"The slice {slice_id} takes its path and its user, and has its own {fixed[0]!r}.")
-    env_id, kwargs = FOREIGN[slice_id]
-    kwargs = {**kwargs, **arguments}
-    with closing(make_env(env_id, kwargs)) as env:
-        count = len(unwrap(env).domain.tasks)
-    found = freeze(slice_id, env_id, kwargs, range(count))
-    return msgspec.structs.replace(found, upstream=_known_state(found))
+        raise UsageError(
+            f"The slice {slice_id} takes where its files lie and its user, and has its own {fixed[0]!r}."
+        )
+    kwargs = {**foreign.kwargs, **arguments}
+    with closing(make_env(foreign.env_id, kwargs)) as env:
+        tasks = unwrap(env).domain.tasks
+        _check_foreign(slice_id, [tasks[index].family for index in range(len(tasks))])
+    found = freeze(slice_id, foreign.env_id, kwargs, range(len(tasks)))
+    upstream = foreign.whole or _known_state(found)
+    return msgspec.structs.replace(found, upstream=upstream, human_verified=foreign.human_verified)
+
+
+def _check_foreign(slice_id: str, families: Sequence[str]) -> None:
+    """Refuse files whose tasks cannot be those of the slice."""
+    foreign = FOREIGN[slice_id]
+    if strange := sorted(set(families) - foreign.families) if foreign.families else []:
+        raise UsageError(
+            f"{slice_id} has tasks of {', '.join(sorted(foreign.families))}, not of {strange[0]}."
+        )
+    if foreign.whole and len(families) > foreign.whole.tasks:
+        raise UsageError(f"{slice_id} has {foreign.whole.tasks} tasks; your files have {len(families)}.")
 
 
 def _known_state(found: Slice) -> Upstream | None:

@@ -16,12 +16,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
+from tool_envs.repo.domain import BUILT_IN
 from tool_envs.repo.instances import Instance, as_row
 from tool_envs.repo.make import make_instance
 from tool_envs.repo.sandbox import Sandbox, find_sandbox
-
-DATA = Path(__file__).parent / "data"
-"""Where all of it lies; the repositories in the form that `Mirrors` takes."""
 
 Split = Literal["test", "train"]
 
@@ -58,7 +56,7 @@ class BuiltIn(NamedTuple):
 
 def built_in() -> Iterator[BuiltIn]:
     """All built-in issues, by repository and in the order of its list."""
-    for path in sorted(DATA.glob("*.json")):
+    for path in sorted(BUILT_IN.glob("*.json")):
         for entry in msgspec.json.decode(path.read_bytes(), type=list[Entry]):
             yield BuiltIn(path.stem, entry)
 
@@ -67,13 +65,13 @@ def make_built_in(issue: BuiltIn, *, sandbox: Sandbox, python: str) -> Instance:
     """Make the instance of a built-in issue from its repository; raises as `make_instance` does."""
     name, entry = issue
     made = make_instance(
-        DATA / f"{name}.fast-export",
+        BUILT_IN / f"{name}.fast-export",
         entry.fix,
         sandbox=sandbox,
         python=python,
         name=f"tool_envs/{name}",
         instance_id=issue.instance_id,
-        issue=(DATA / "issues" / name / f"{entry.slug}.md").read_text(encoding="utf-8"),
+        issue=(BUILT_IN / "issues" / name / f"{entry.slug}.md").read_text(encoding="utf-8"),
     )
     return msgspec.structs.replace(
         made.instance, version=_VERSION, difficulty=str(entry.difficulty), split=entry.split

@@ -10,7 +10,7 @@ from tool_envs.errors import UnknownNameError
 from tool_envs.messages import Json
 from tool_envs.repo.cheats import CHEATS
 from tool_envs.repo.instances import load_instances
-from tool_envs.repo.mirrors import Mirrors
+from tool_envs.repo.mirrors import Mirrors, mirrors_beside
 from tool_envs.repo.oracle import make_oracle
 from tool_envs.repo.rewards import REWARDS
 from tool_envs.repo.sandbox import SandboxName
@@ -44,7 +44,7 @@ BASE = BaseData({})
 
 def load_domain(
     reward: TerminalSource,
-    instances: str | None,
+    path: str | None,
     mirrors: str | None,
     split: str,
     sandbox: SandboxName,
@@ -54,7 +54,7 @@ def load_domain(
 
     Args:
         reward: `tests` or `similarity`.
-        instances: See `RepoTestsEnv`, as for all others.
+        path: See `RepoTestsEnv`, as for all others.
         mirrors: See there.
         split: See there.
         sandbox: See there.
@@ -69,9 +69,10 @@ def load_domain(
         raise UnknownNameError("reward", reward, REWARDS)
     if sandbox not in get_args(SandboxName):
         raise UnknownNameError("sandbox", sandbox, get_args(SandboxName))
-    site = Site(Mirrors(mirrors or BUILT_IN), sandbox, python)
-    path = instances or str(BUILT_IN / f"{split}.jsonl")
-    found = instances_of_split(load_instances(path), split, path)
+    beside = mirrors_beside(Path(path)) if path else BUILT_IN
+    site = Site(Mirrors(mirrors or beside), sandbox, python)
+    place = path or str(BUILT_IN / f"{split}.jsonl")
+    found = instances_of_split(load_instances(place), split, place)
     by_id = {instance.instance_id: instance for instance in found}
     source = REWARDS[reward](site)
 
@@ -88,7 +89,7 @@ def load_domain(
         terminal_source=source.source,
         grader_digest=source.digest,
         load=load_domain,
-        load_arguments=(reward, instances, mirrors, split, sandbox, python),
+        load_arguments=(reward, path, mirrors, split, sandbox, python),
         make_database=open_workspace,
         blocking=True,
         data_digest=files_digest,

@@ -18,7 +18,7 @@ class _RepoEnv(ToolEnv):
 
     def __init__(
         self,
-        instances: str | None = None,
+        path: str | None = None,
         mirrors: str | None = None,
         split: str = "test",
         sandbox: SandboxName = "bubblewrap",
@@ -28,13 +28,13 @@ class _RepoEnv(ToolEnv):
         process: str | None = None,
         render_mode: str | None = None,
     ) -> None:
-        for name, path in (("instances", instances), ("mirrors", mirrors), ("python", python)):
-            if not (path is None or isinstance(path, str)):
+        for name, place in (("path", path), ("mirrors", mirrors), ("python", python)):
+            if not (place is None or isinstance(place, str)):
                 raise UsageError(
-                    f"`{name}` is a string (so that the spec of the environment is JSON), not {path!r:.80}."
+                    f"`{name}` is a string (so that the spec of the environment is JSON), not {place!r:.80}."
                 )
         super().__init__(
-            load_domain(self.reward, instances, mirrors, split, sandbox, python),
+            load_domain(self.reward, path, mirrors, split, sandbox, python),
             user="issue",
             max_steps=max_steps,
             parallel_calls=parallel_calls,
@@ -78,10 +78,10 @@ class RepoTestsEnv(_RepoEnv):
     As `ToolEnv`.
 
     ## Arguments
-    * `instances`: a file of SWE-bench's rows (`*.jsonl`, `*.json`, `*.parquet`) or a folder of tasks; None:
+    * `path`: a file of SWE-bench's rows (`*.jsonl`, `*.json`, `*.parquet`) or a folder of tasks; None:
       the built-in ones.
     * `mirrors`: where their repositories are: a folder, or a manifest (see `tool_envs.repo.mirrors`); None:
-      the built-in ones.
+      `mirrors.json` beside the instances or, where there is none, their folder.
     * `split`: `test` or `train`; instances that do not say their split are in each.
     * `sandbox`: `bubblewrap`, which isolates (namespaces, no network, nothing of the host but what runs); or
       `subprocess`, which only limits what tests take, for code that is trusted.

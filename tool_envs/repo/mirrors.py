@@ -15,6 +15,12 @@ FORM_VERSION = "1.0.0"
 _ENDINGS = ("", ".git", ".bundle", ".fast-export")
 
 
+def mirrors_beside(instances: Path) -> Path:
+    """Where the repositories of instances are if nobody says: `mirrors.json` beside them, or their folder."""
+    manifest = instances.parent / "mirrors.json"
+    return manifest if manifest.is_file() else instances.parent
+
+
 class RepositoryMissingError(DataFileError):
     """Raised when the repository of an instance is not at hand; says what to provide."""
 

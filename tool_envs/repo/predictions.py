@@ -12,7 +12,7 @@ from tool_envs.messages import Json
 from tool_envs.repo.grading import GRADER_VERSION, GRADING_LIMITS, Grade, grade_by_tests, grader_digest
 from tool_envs.repo.instance_rows import read_rows
 from tool_envs.repo.instances import Instance, load_instances
-from tool_envs.repo.mirrors import Mirrors
+from tool_envs.repo.mirrors import Mirrors, mirrors_beside
 from tool_envs.repo.patches import PatchError, apply_patch, read_changes, touched_paths
 from tool_envs.repo.paths import PathError
 from tool_envs.repo.repositories import open_repository
@@ -20,7 +20,15 @@ from tool_envs.repo.resolution import TestsStatus
 from tool_envs.repo.sandbox import Limits, Sandbox, find_sandbox
 from tool_envs.repo.workspace import Workspace
 
-__all__ = ["Mirrors", "PredictionGrader", "Result", "load_instances", "load_predictions", "report"]
+__all__ = [
+    "Mirrors",
+    "PredictionGrader",
+    "Result",
+    "load_instances",
+    "load_predictions",
+    "mirrors_beside",
+    "report",
+]
 
 REPORT_VERSION = "1.0.0"
 """Version of the form of what `report` makes."""
