@@ -41,10 +41,11 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs.
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs, all cheats on all built-in issues.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
 		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py \
-		tests/trajectory/test_store_kills.py tests/rollout/test_run_kills.py
+		tests/trajectory/test_store_kills.py tests/rollout/test_run_kills.py \
+		tests/repo/test_builtin.py tests/evaluation/test_slices.py
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

@@ -6,4 +6,4 @@ import pytest
 
 IN_SWEEP = "SERVICE_TASKS" in os.environ
 
-only_in_sweep = pytest.mark.skipif(not IN_SWEEP, reason="compiles for a minute or more; `make sweep` runs it")
+only_in_sweep = pytest.mark.skipif(not IN_SWEEP, reason="takes minutes; `make sweep` runs it")

@@ -78,10 +78,11 @@ class Project:
 
     Args:
         folder: Where its repository is made.
+        source: Path of the file with the bug.
     """
 
-    def __init__(self, folder):
-        files = {path: text.encode() for path, text in FILES.items()}
+    def __init__(self, folder, source="calc.py"):
+        files = {source if path == "calc.py" else path: text.encode() for path, text in FILES.items()}
         self.repository = open_repository(folder, *make_repository(folder, files))
         self.instance = Instance(
             instance_id="small__calc-1",

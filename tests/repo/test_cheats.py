@@ -254,6 +254,25 @@ def test_stand_ins_are_never_found(name, project, sandbox):
     assert project.grade(STAND_INS[name], sandbox) == project.grade({}, sandbox)
 
 
+@pytest.fixture(scope="module")
+def project_in_src(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield Project(tmp_path_factory.mktemp("made") / "project", "src/calc.py")
+
+
+def test_a_project_in_src_is_graded_and_stand_ins_there_are_never_found(project_in_src, sandbox):
+    stand_ins = {f"src/{path}": text for cheat in STAND_INS.values() for path, text in cheat.items()}
+
+    assert project_in_src.grade({"src/calc.py": FIXED}, sandbox).resolved
+    assert project_in_src.grade({"calc.py": FIXED}, sandbox) == project_in_src.grade({}, sandbox)
+    assert project_in_src.grade(stand_ins, sandbox) == project_in_src.grade({}, sandbox)
+
+
+def test_nobody_adds_a_folder_that_modules_are_imported_from(project, sandbox):
+    assert project.grade({"src/calc.py": FIXED}, sandbox) == project.grade({}, sandbox)
+
+
 @pytest.mark.parametrize("name", UNTRUSTED)
 def test_source_that_disturbs_the_run(name, project, sandbox):
     changes, problem = UNTRUSTED[name]

@@ -13,11 +13,12 @@ from made_repositories import make_repository
 
 from tool_envs.errors import UsageError
 from tool_envs.repo.interpreter import find_interpreter
-from tool_envs.repo.plugin import InstalledFirst, Originals, Reporter, journal
+from tool_envs.repo.plugin import Generated, InstalledFirst, Originals, Reporter, journal
 from tool_envs.repo.repositories import open_repository
-from tool_envs.repo.run_text import cut_middle, describe, steady
+from tool_envs.repo.run_text import describe, steady
 from tool_envs.repo.sandbox import Limits, SandboxError, find_sandbox
 from tool_envs.repo.testing import Problem, import_folders, own_modules, read_report, run_tests
+from tool_envs.repo.texts import cut
 from tool_envs.repo.workspace import Workspace
 
 EVERY_STATUS = """
@@ -308,6 +309,20 @@ def test_what_is_installed_comes_first(tmp_path):
     assert found.find_spec("decoder", ["json"]) is None
 
 
+def test_what_a_build_adds_to_a_package_is_found_where_it_is_installed(tmp_path):
+    (tmp_path / "calc" / "inner").mkdir(parents=True)
+    for file in ("calc/_version.py", "calc/inner/data.py", "other.py"):
+        (tmp_path / file).write_text("")
+    found = Generated([str(tmp_path)], {"calc", "other"})
+
+    version, data = found.find_spec("calc._version", []), found.find_spec("calc.inner.data", [])
+    assert version.origin == str(tmp_path / "calc/_version.py")
+    assert data.origin == str(tmp_path / "calc/inner/data.py")
+    assert found.find_spec("calc.nowhere", []) is None
+    assert found.find_spec("other", None) is None
+    assert Generated([str(tmp_path)], {"other"}).find_spec("calc._version", []) is None
+
+
 events = st.lists(
     st.fixed_dictionaries({"test": st.text(), "outcome": st.sampled_from(["passed", "failed"])}), max_size=5
 )
@@ -421,8 +436,10 @@ def test_steady_text(text, expected):
 
 @given(st.text(), st.integers(0, 60))
 def test_a_text_is_cut_in_its_middle(text, limit):
-    cut = cut_middle(text, limit)
+    found = cut(text, limit)
 
-    assert cut == text if len(text) <= limit else f"[... {len(text) - limit // 2 * 2} characters ...]" in cut
-    assert len(cut) <= limit + 40
-    assert cut.startswith(text[: limit // 2])
+    assert (
+        found == text if len(text) <= limit else f"[... {len(text) - limit // 2 * 2} characters ...]" in found
+    )
+    assert len(found) <= limit + 40
+    assert found.startswith(text[: limit // 2])
