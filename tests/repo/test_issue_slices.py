@@ -50,27 +50,27 @@ def rows(tmp_path, monkeypatch):
 
 
 def test_verified_is_over_the_rows_that_are_there(rows):
-    found = load_slice(VERIFIED, path=str(rows))
+    found = load_slice(VERIFIED, {"path": str(rows)})
 
     assert (found.coverage, found.reward, found.human_verified) == ("1 of 500 tasks", "tests", True)
     assert found.grader_digest == read_slice("repo/test@1").grader_digest
-    assert not {"instances", "mirrors", "python"} & set(found.env.kwargs)
-    verify_slice(found, str(rows))
+    assert not {"path", "mirrors", "python"} & set(found.env.kwargs)
+    verify_slice(found, {"path": str(rows)})
 
 
 def test_other_rows_are_another_slice(rows):
-    before = load_slice(VERIFIED, path=str(rows))
+    before = load_slice(VERIFIED, {"path": str(rows)})
     changed = msgspec.structs.replace(load_instances(rows)[0], problem_statement="Something else.")
     rows.write_bytes(as_row(changed))
 
-    assert load_slice(VERIFIED, path=str(rows)).digest != before.digest
+    assert load_slice(VERIFIED, {"path": str(rows)}).digest != before.digest
 
 
 def test_rows_of_other_repositories_are_not_verified(rows):
     rows.write_bytes(as_row(msgspec.structs.replace(load_instances(rows)[0], repo="psf/black")))
 
     with pytest.raises(UsageError, match=r"has tasks of astropy/astropy, .*, not of psf/black"):
-        load_slice(VERIFIED, path=str(rows))
+        load_slice(VERIFIED, {"path": str(rows)})
 
 
 def test_more_rows_than_there_are_tasks_are_not_verified(rows):
@@ -79,7 +79,7 @@ def test_more_rows_than_there_are_tasks_are_not_verified(rows):
     rows.write_bytes(b"".join(map(as_row, many)))
 
     with pytest.raises(UsageError, match="has 500 tasks; your files have 501"):
-        load_slice(VERIFIED, path=str(rows))
+        load_slice(VERIFIED, {"path": str(rows)})
 
 
 def test_the_oracle_plays_verified(rows, tmp_path):
