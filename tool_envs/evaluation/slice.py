@@ -35,9 +35,9 @@ from tool_envs.trajectory.refs import (
 
 FormatVersion: TypeAlias = Literal["1.0.0", "1.1.0"]
 FORMAT_VERSIONS: Final[tuple[str, ...]] = get_args(FormatVersion)
-"""The versions of the manifest; their forms are `schemas/meta/slice/<version>.json`. 1.1.0 names the reward, the
-language model that plays the user, if one does, and says whether people verified the tasks. Slices of rules
-whose user is no model stay 1.0.0, so that scores on them stay comparable."""
+"""The versions of the manifest; their forms are `schemas/meta/slice/<version>.json`. 1.1.0 names the reward
+and the language model that plays the user, if one does, and says whether people verified the tasks. Slices of
+rules whose user is no model stay 1.0.0, so that scores on them stay comparable."""
 
 LOCAL = frozenset({"path", "mirrors", "python", "user_base_url", "user_api_key_env", "user_client"})
 """Arguments of environments that say where files and servers are, and how long these are waited for: in no
