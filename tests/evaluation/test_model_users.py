@@ -86,7 +86,7 @@ def test_another_prompt_is_another_slice(path, tmp_path):
 @pytest.mark.parametrize(
     ("form", "change"),
     [
-        ("1.1.0", lambda user: user.pop("model")),
+        ("1.1.0", lambda user: user["model"].pop("name")),
         ("1.1.0", lambda user: user["model"].pop("prompt_digest")),
         ("1.0.0", lambda user: user),
         ("1.2.0", lambda user: user),
