@@ -31,10 +31,6 @@ def test_hash():
     assert hash("apple") % 2 == 0
 
 
-def test_alone():
-    assert "test_calc" not in sys.modules
-
-
 def test_double_is_odd():
     assert __import__("calc").add(1, 1) == 0
 
@@ -44,7 +40,13 @@ def test_skipped(): ...
 
 
 def test_same():
-    assert True
+    sys.ran_before = True
+"""
+LATER_TESTS = """import sys
+
+
+def test_order():
+    assert sys.ran_before
 """
 BEFORE = {path: text.encode() for path, text in {"calc.py": SOURCE, "tests/test_calc.py": TESTS}.items()}
 FIX = {"calc.py": FIXED.encode(), "tests/test_calc.py": MORE_TESTS.encode()}
@@ -109,8 +111,7 @@ def made(repository, fix, **options):
 
 def test_an_instance_and_what_is_dropped(tmp_path):
     repository = tmp_path / "calc"
-    # test_alone passes only where test_calc.py was not imported, which goes by the order of the files.
-    files = BEFORE | {"tests/test_also.py": OTHER_TESTS.encode()}
+    files = BEFORE | {"tests/test_also.py": OTHER_TESTS.encode(), "tests/test_later.py": LATER_TESTS.encode()}
     base, fix = make_repository(repository, files, FIX | {"README.md": b"Sums\n"})
 
     instance, dropped, warnings = made(repository, "HEAD", tests=["tests"], repeats=4, issue="It is wrong.\n")
@@ -127,7 +128,7 @@ def test_an_instance_and_what_is_dropped(tmp_path):
         "tests/test_also.py::test_hash": "flaky",
         "tests/test_also.py::test_double_is_odd": "broken_by_the_fix",
         "tests/test_also.py::test_skipped": "never_passes",
-        "tests/test_also.py::test_alone": "never_passes",  # all files are imported before any test runs
+        "tests/test_later.py::test_order": "flaky",
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tool_envs.errors import DataFileError, UnknownNameError
 from tool_envs.repo.instances import Instance
-from tool_envs.repo.mirrors import Mirrors, RepositoryMissingError
+from tool_envs.repo.mirrors import Mirrors, RepositoryMissingError, mirrors_beside
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 INSTANCE = Instance(
@@ -147,3 +147,10 @@ def test_damaged_manifests_are_refused(content, problem, tmp_path):
 def test_what_is_not_there_is_refused(tmp_path):
     with pytest.raises(DataFileError, match="expected a folder of repositories or a manifest"):
         Mirrors(tmp_path / "none")
+
+
+def test_repositories_are_looked_for_beside_the_instances(tmp_path):
+    assert mirrors_beside(tmp_path / "rows.jsonl") == tmp_path
+
+    (tmp_path / "mirrors.json").write_text("{}", encoding="utf-8")
+    assert mirrors_beside(tmp_path / "rows.jsonl") == tmp_path / "mirrors.json"
