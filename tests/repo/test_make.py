@@ -290,6 +290,16 @@ def test_rows_are_added_once_each(tmp_path):
         append_instance(rows, instance)
 
 
+def test_a_row_is_printed_where_no_file_is_named(tmp_path):
+    make_repository(tmp_path / "calc", BEFORE, FIX)
+    command = ["repo", "make", "--repo", str(tmp_path / "calc"), "--fix", "main", "--repeats", "1"]
+
+    done = CliRunner().invoke(app, [*command, "--sandbox", "subprocess"])
+
+    assert json.loads(done.stdout)["FAIL_TO_PASS"] == ["tests/test_calc.py::test_add"]
+    assert TELLS in done.stderr
+
+
 def test_commands_make_an_instance_and_grade_predictions_of_it(tmp_path):
     make_repository(tmp_path / "calc", BEFORE, FIX)
     (tmp_path / "issue.md").write_text("Sums are wrong: 1 + 2 gives -1.\n", encoding="utf-8")

@@ -20,6 +20,8 @@ from tool_envs.messages import Json
 
 repo_app = typer.Typer(help="Issues in repositories, and what resolves them.", no_args_is_help=True)
 
+SandboxName = Annotated[str, typer.Option(help="bubblewrap, or subprocess for code that you trust.")]
+
 
 @repo_app.command("run")
 def run_predictions(
@@ -35,9 +37,7 @@ def run_predictions(
     mirrors: Annotated[
         Path | None, typer.Option(help="Folder or manifest of repositories; default: beside INSTANCES.")
     ] = None,
-    sandbox: Annotated[
-        str, typer.Option(help="bubblewrap, or subprocess for code that you trust.")
-    ] = "bubblewrap",
+    sandbox: SandboxName = "bubblewrap",
     python: Annotated[
         str, typer.Option(help="Interpreter of the tests where the manifest names none; default: this one.")
     ] = sys.executable,
@@ -84,9 +84,7 @@ def make_instance(
     repeats: Annotated[
         int, typer.Option(min=1, help="How often the tests run before the fix and after it.")
     ] = 3,
-    sandbox: Annotated[
-        str, typer.Option(help="bubblewrap, or subprocess for code that you trust.")
-    ] = "bubblewrap",
+    sandbox: SandboxName = "bubblewrap",
     python: Annotated[
         str, typer.Option(help="Interpreter of the tests; default: this one.")
     ] = sys.executable,
