@@ -85,6 +85,8 @@ def rows(instances: Iterable[Instance]) -> bytes:
 
 def main() -> None:
     """Make all rows, in the folder that the command line names."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     folder = Path(sys.argv[1])
     sandbox = find_sandbox("bubblewrap")
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
