@@ -82,7 +82,7 @@ def files_below(folder):
     found = {}
     for place in sorted(folder.rglob("*")):
         path = place.relative_to(folder)
-        if path.parts[0] == ".git" or (place.is_dir() and not place.is_symlink()):
+        if path.parts[0] == ".git" or (not place.is_symlink() and place.is_dir()):
             continue
         if place.is_symlink():
             found[str(path)] = 0o120000, os.readlink(os.fsencode(place))

@@ -67,7 +67,7 @@ def edits(draw):
     if draw(st.integers(0, 3)) == 0:
         return path, None, None
     mode = draw(st.sampled_from([None, PLAIN, EXECUTABLE, LINK]))
-    return path, draw(LINK_TARGETS if mode == LINK else CONTENTS), mode
+    return path, draw(LINK_TARGETS | CONTENTS if mode == LINK else CONTENTS), mode
 
 
 def fits(files, path):
@@ -76,13 +76,21 @@ def fits(files, path):
     return not parents & files.keys() and not any(other.startswith(path + "/") for other in files)
 
 
+def is_target(content):
+    """Whether a link can lead there."""
+    return (
+        content not in (b"",) and b"\0" not in content and content.decode(errors="ignore").encode() == content
+    )
+
+
 def edit(workspace, files, path, content, mode):
     """Do one edit on the workspace and on a plain dictionary, which must agree on whether it can be done."""
     if content is None:
         possible = path in files
         change = lambda: workspace.delete(path)  # noqa: E731
     else:
-        possible = path in files or fits(files, path)
+        goes = mode or files.get(path, (PLAIN,))[0]
+        possible = (path in files or fits(files, path)) and (goes != LINK or is_target(content))
         change = lambda: workspace.write(path, content, mode)  # noqa: E731
     if not possible:
         with pytest.raises(PathError):
@@ -244,3 +252,13 @@ def test_rights_of_files_do_not_depend_on_the_process(workspace, tmp_path, umask
         name: (tmp_path / "folder" / name).stat().st_mode & 0o777 for name in ("README.md", "run.sh", "src")
     }
     assert rights == {"README.md": 0o644, "run.sh": 0o755, "src": 0o755}
+
+
+@pytest.mark.parametrize("target", [b"", b"a\0b", b"\x80", b"a" * 4096])
+def test_a_link_leads_to_what_linux_and_a_patch_can_say(repository, target):
+    workspace = Workspace(repository)
+
+    for mode in (LINK, None):
+        with pytest.raises(PathError, match="is a link, which leads to"):
+            workspace.write("link", target, mode)
+    assert workspace.changes() == {}

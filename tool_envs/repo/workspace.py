@@ -20,6 +20,7 @@ from tool_envs.repo.repository_cache import link_objects
 
 _FILES = "files"
 _GONE = File(mode=0, blob="")  # a record cannot be taken away, see `Database`
+_LONGEST_TARGET = 4095  # bytes, of a symbolic link on Linux
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = false\n[gc]\n\tauto = 0\n"
 _SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
 
@@ -60,13 +61,16 @@ class Workspace(Database):
             mode: `PLAIN`, `EXECUTABLE` or `LINK`; None: as it was, `PLAIN` for a new one.
 
         Raises:
-            PathError: No file can have this path: it leads outside, through a file, or to a folder.
+            PathError: No file can have this path (it leads outside, through a file, or to a folder), or it is
+                a link and the content no place that one can lead to.
         """
         found = self.file(path)
         if found is None:
             self._check_new(path)
         if mode is None:
             mode = found.mode if found else PLAIN
+        if mode == LINK and not _can_be_a_target(content):
+            raise PathError(path, "is a link, which leads to 1 to 4095 bytes of UTF-8 without a zero byte")
         blob = blob_id(content, self.base.commit)
         before = self.base.files.get(path)
         known = before is not None and before.blob == blob
@@ -116,6 +120,7 @@ class Workspace(Database):
         """What differs from the commit as a patch for `git apply`; empty where nothing does.
 
         Renames are shown as a deletion and a new file, ids in full, and files that are no UTF-8 as binary.
+        Where a link of the commit leads that is no UTF-8, git has no such form: it is escaped.
         """
         changes = self.changes()
         if not changes:
@@ -135,7 +140,7 @@ class Workspace(Database):
             _show_as_binary(folder, [path for path, files in changes.items() if not self._are_text(files)])
             form = ("--patch", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv")
             diff = git("diff-index", "--cached", *form, before_tree, repository=folder, index=index)
-        return diff.decode()
+        return diff.decode(errors="backslashreplace")
 
     def _are_text(self, files: tuple[File | None, File | None]) -> bool:
         """Whether all of these are UTF-8."""
@@ -181,6 +186,15 @@ class Workspace(Database):
         for hidden in self.base.hidden:
             if hidden.blob is not None:
                 yield hidden.path, hidden.mode, self.base.content(hidden.blob)
+
+
+def _can_be_a_target(content: bytes) -> bool:
+    """Whether a link can lead there on Linux, and git can say so in a patch."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return 0 < len(content) <= _LONGEST_TARGET and b"\0" not in content
 
 
 def _same(file: File | None) -> tuple[int, str] | None:
