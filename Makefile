@@ -41,11 +41,12 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs, all cheats on all built-in issues.
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs, all cheats on all built-in issues, and 50 of them at once.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
 		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py \
 		tests/trajectory/test_store_kills.py tests/rollout/test_run_kills.py \
-		tests/repo/test_builtin.py tests/evaluation/test_slices.py
+		tests/repo/test_builtin.py tests/evaluation/test_slices.py \
+		tests/repo/test_repo_env.py::test_many_episodes_at_once_are_each_what_they_are_alone
 
 lint: $(VENV)/.installed ## Style, types and formatting.
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from pathlib import Path
 import gymnasium
 import pytest
 from issue_repositories import make_instances
+from sweeping import IN_SWEEP
 from typer.testing import CliRunner
 
 from tool_envs.agents import TRIVIAL, load_agent
@@ -28,6 +29,7 @@ from tool_envs.trajectory import read_trajectories, record_episode, replay
 from tool_envs.trajectory.record import PolicyVersion
 
 TESTS, SIMILARITY = "tool_envs/RepoTests-v0", "tool_envs/RepoSimilarity-v0"
+AT_ONCE = 50 if IN_SWEEP else 10
 SUBMIT = {"name": "submit", "arguments": {}}
 
 
@@ -413,18 +415,25 @@ def test_a_pickled_environment_carries_what_was_changed_and_no_repository(kwargs
     assert unwrap(again).episode.database.diff() == unwrap(env).episode.database.diff()
 
 
-def test_fifty_episodes_at_once_are_each_what_they_are_alone(tmp_path):
-    kwargs = make_instances(tmp_path, copies=25)
+def test_many_episodes_at_once_are_each_what_they_are_alone(tmp_path):
+    kwargs = make_instances(tmp_path, copies=AT_ONCE // 2)
     agent = load_agent("oracle")
     versions = Versions(PolicyVersion(version=agent.version, number=0))
-    plan = Plan(range(50), 1, 0)
+    plan = Plan(range(AT_ONCE), 1, 0)
 
     engine = Engine(
-        TESTS, kwargs, ScriptedPolicy(agent), versions, plan, out=tmp_path / "run", concurrency=50, retries=0
+        TESTS,
+        kwargs,
+        ScriptedPolicy(agent),
+        versions,
+        plan,
+        out=tmp_path / "run",
+        concurrency=AT_ONCE,
+        retries=0,
     )
     summary = asyncio.run(engine.run())
 
-    assert (summary.episodes, summary.recorded, summary.mean_reward) == (50, 50, 1.0)
+    assert (summary.episodes, summary.recorded, summary.mean_reward) == (AT_ONCE, AT_ONCE, 1.0)
     finals = {}
     for record in read_trajectories(tmp_path / "run"):
         assert record.outcome.ledger.components == {"trusted": 1.0, "fail_to_pass": 1.0, "pass_to_pass": 1.0}

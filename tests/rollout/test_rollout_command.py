@@ -1,5 +1,6 @@
 """`tool-envs rollout`: what it prints where, its exit codes, and what it leaves in its folder."""
 
+import functools
 import json
 import os
 import signal
@@ -97,7 +98,11 @@ def test_episodes_that_failed_are_told_of_and_tried_by_the_next_command(run):
 def test_ctrl_c_ends_it_and_keeps_what_was_recorded(tmp_path):
     store = tmp_path / "x"
     command = [COMMAND, "rollout", RETAIL, "--policy", "oracle", "--episodes", "100000", "--out", store]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+    # Who runs the tests in the background may have them ignore Ctrl-C, and then their children would as well.
+    listen = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=os.environ, preexec_fn=listen
+    ) as process:
         while not (segments := list(store.glob("segment*"))) or not segments[0].stat().st_size:
             assert process.poll() is None
             time.sleep(0.05)
