@@ -12,7 +12,7 @@ function episodePage(run, place) {
 /** The episodes before and after it, among those that fit the filters. */
 function neighbours(run, place) {
   const kept = [...matching()];
-  const here = ROWS.findIndex((row) => row.side === run && row.place === place);
+  const here = rowOf(run, place);
   const link = (index, text) => index !== undefined &&
     make("a", { href: `#/episode/${ROWS[index].side}/${ROWS[index].place}` }, text);
   return [link(kept.filter((index) => index < here).pop(), "\u2190 previous"),
@@ -20,7 +20,7 @@ function neighbours(run, place) {
 }
 
 function episodeCards(run, place) {
-  const episode = VIEW.runs[run].episodes[place];
+  const episode = ROWS[rowOf(run, place)];
   const told = conversationOf(run, place);
   const summary = make("section.card", { "aria-label": "Result" }, make("h2", {}, "Result"),
     make("p", {}, verdict(episode), " ", endWords(episode, told)),

@@ -2,6 +2,11 @@
 
 const ROWS = VIEW.runs.flatMap((run, side) => run.episodes.map((episode, place) => ({ side, place, ...episode })));
 
+/** Which row an episode of a run is. */
+function rowOf(run, place) {
+  return ROWS.findIndex((row) => row.side === run && row.place === place);
+}
+
 /* What is chosen, and all words of each episode: read when a text is first looked for. */
 const chosen = { run: "", status: "", cause: "", family: "", difficulty: "", text: "" };
 let spoken = null;
