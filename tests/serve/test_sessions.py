@@ -104,6 +104,26 @@ def test_what_a_stopped_server_leaves_has_no_reward(sessions, records):
     assert ends(records) == [("infrastructure", None, "ServerStoppedError")]
 
 
+def test_silence_can_be_a_failure(records, clock):
+    sessions = Sessions(toy_domain.ENV_ID, {}, records=records, silence="fails", clock=clock)
+    reset(sessions.open())
+    clock.now = sessions.ttl
+    sessions.expire()
+
+    assert ends(records) == [("infrastructure", None, "PlayerLostError")]
+
+
+def test_what_could_not_be_recorded_does_not_begin(sessions, records):
+    session = sessions.open()
+    with pytest.raises(UsageError, match="name and version"):
+        asyncio.run(session.reset(AgentRef(name="visitor", version="")))
+    with pytest.raises(UsageError, match="JSON values"):
+        reset(session, options={"fails_at": float("nan")})
+    sessions.stop()
+
+    assert recorded(records) == []
+
+
 def test_a_session_in_which_nothing_began_leaves_no_record(sessions, records):
     sessions.close(sessions.open())
     sessions.open()

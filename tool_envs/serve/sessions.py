@@ -1,16 +1,18 @@
 """Sessions: one environment for each of those who play from afar, until they close it or fall silent."""
 
+import asyncio
 import contextlib
 import math
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, UsageError
+from tool_envs.json_values import is_json
 from tool_envs.messages import Json
 from tool_envs.trajectory.capture import record_episode
 from tool_envs.trajectory.record import Trajectory
@@ -26,7 +28,7 @@ class UnknownSessionError(UsageError):
     """Raised when something is no id that any server of sessions gives out."""
 
 
-class SessionGoneError(UsageError):
+class SessionGoneError(InfrastructureError):
     """Raised when a session is over: closed, silent for too long, or of a server that was started anew."""
 
 
@@ -54,11 +56,15 @@ class ServerStoppedError(InfrastructureError):
     """What an episode failed of that still ran when its server was stopped."""
 
 
+class PlayerLostError(InfrastructureError):
+    """What an episode failed of whose player fell silent, where silence is a failure."""
+
+
 class Session:
     """An environment and who plays in it, for one event loop; made by `Sessions.open`.
 
-    Each episode that began is recorded when it is over, once. One that its player leaves (by a new `reset`,
-    by closing the session, by silence) is truncated, and `ended_by` says which: "reset", "closed", "silence".
+    Each episode that began is recorded when it is over, once. One that its player leaves, by a new `reset` or
+    by the end of the session, is truncated, and `ended_by` says how it was left.
 
     Args:
         session_id: What it is called.
@@ -94,9 +100,14 @@ class Session:
             options: Those of the environment.
 
         Raises:
-            UsageError: The session is over or in use, or an option is unknown or names no task.
-            InfrastructureError: The user could not be reached, or the data not be had.
+            UsageError: The session is in use, the agent has no name or version, or an option is unknown,
+                names no task or is no JSON value.
+            InfrastructureError: The session is over, the user could not be reached, or the data not be had.
         """
+        if not (agent.name and agent.version):
+            raise UsageError(f"A record says who acted, by name and version; expected both, not {agent}.")
+        if not is_json(options):
+            raise UsageError(f"Options of reset are JSON values, not {options!r:.80}.")
         with self._use():
             self._leave("reset")
             seed = secrets.randbelow(_SEEDS) if seed is None else seed
@@ -108,8 +119,9 @@ class Session:
         """Take an action, as `ToolEnv.astep` does.
 
         Raises:
-            UsageError: The session is over or in use, or there is no running episode.
-            InfrastructureError: Something outside of the episode failed; it is over and has no reward.
+            UsageError: The session is in use, or there is no running episode.
+            InfrastructureError: The session is over, or something outside of the episode failed, which then
+                is over and has no reward.
         """
         with self._use():
             try:
@@ -117,25 +129,20 @@ class Session:
             finally:
                 self._record()
 
-    def end(self, reason: str) -> None:
-        """End the session; an episode that still runs is truncated for the reason.
+    def end(self, reason: str | InfrastructureError) -> None:
+        """End the session.
+
+        Args:
+            reason: Why an episode that still runs is truncated; or the failure that ends it without a reward.
 
         Raises:
-            SessionInUseError: It does something right now.
-            SessionGoneError: It is over.
+            SessionInUseError: It does something right now, and the reason is no failure.
+            SessionGoneError: It is over, and the reason is no failure.
         """
-        with self._use():
+        with contextlib.nullcontext() if isinstance(reason, InfrastructureError) else self._use():
             self._is_over = True
             self._leave(reason)
             self.env.close()
-
-    def stop(self) -> None:
-        """End the session, since its server stops; an episode that still runs fails and has no reward."""
-        self._is_over = True
-        if self._playing is not None and self.env.outcome is None:
-            self.env.fail(ServerStoppedError("The server was stopped."))
-        self._record()
-        self.env.close()
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:
@@ -149,9 +156,12 @@ class Session:
         finally:
             self._is_busy, self._used = False, self._clock()
 
-    def _leave(self, reason: str) -> None:
+    def _leave(self, reason: str | InfrastructureError) -> None:
         if self._playing is not None and self.env.outcome is None:
-            self.env.truncate(reason)
+            if isinstance(reason, InfrastructureError):
+                self.env.fail(reason)
+            else:
+                self.env.truncate(reason)
         self._record()
 
     def _record(self) -> None:
@@ -171,6 +181,8 @@ class Sessions:
         records: Where episodes are recorded; None: nowhere. It stays the caller's to close.
         limit: How many sessions there can be at once.
         ttl: Seconds of silence after which `expire` ends a session.
+        silence: What an episode comes to by that: it is truncated, when to stop is the player's own decision
+            ("truncates"), or it fails, when a silent player was cut off ("fails").
         clock: Seconds that go forward.
 
     Raises:
@@ -186,6 +198,7 @@ class Sessions:
         records: TrajectoryWriter | None = None,
         limit: int = 1000,
         ttl: float = 600.0,
+        silence: Literal["truncates", "fails"] = "truncates",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if limit < 1 or not ttl > 0:
@@ -193,6 +206,7 @@ class Sessions:
         self.env_id, self.kwargs = env_id, dict(kwargs)
         self.limit, self.ttl = limit, ttl
         self._records, self._clock = records, clock
+        self._silence = silence
         self._open: dict[str, Session] = {}
         self.example = unwrap(make_env(env_id, kwargs))
         """An environment like theirs, to ask for its tools and policy; nobody plays in it."""
@@ -241,19 +255,29 @@ class Sessions:
     def expire(self) -> None:
         """End the sessions that have been silent for too long, and have all records on disk."""
         for session in [each for each in self._open.values() if each.silent_for >= self.ttl]:
-            self._end(session, "silence")
-        if self._records is not None:
-            self._records.sync()
+            lost = PlayerLostError(f"Nothing was heard of the player for {self.ttl} s.")
+            self._end(session, lost if self._silence == "fails" else "silence")
+        self._sync()
+
+    async def watch(self) -> None:
+        """Call `expire` again and again, until it is cancelled."""
+        while True:
+            await asyncio.sleep(min(self.ttl / 4, 1.0))
+            self.expire()
 
     def stop(self) -> None:
-        """End all sessions; the episodes that still run have no reward."""
-        while self._open:
-            _, session = self._open.popitem()
-            session.stop()
+        """End all sessions, since their server stops; the episodes that still run have no reward."""
+        for session in list(self._open.values()):
+            self._end(session, ServerStoppedError("The server was stopped."))
+        self._sync()
 
-    def _end(self, session: Session, reason: str) -> None:
+    def _end(self, session: Session, reason: str | InfrastructureError) -> None:
         session.end(reason)
         self._open.pop(session.id, None)
+
+    def _sync(self) -> None:
+        if self._records is not None:
+            self._records.sync()
 
     def _keep(self, record: Trajectory) -> None:
         if self._records is not None:
