@@ -43,6 +43,8 @@ MORE_FOREIGN = {
     "repo.similarity": {"cydifflib", "unidiff"},
     "repo.task_folders": {"yaml"},
     "rollout.ray": {"ray"},
+    "serve.client": {"httpx"},
+    "serve.http": {"fastapi", "uvicorn"},
     "trajectory.parquet": {"pyarrow"},
 }
 

@@ -19,6 +19,7 @@ from tool_envs.cli.repo import repo_app
 from tool_envs.cli.rescore import rescore_records
 from tool_envs.cli.rollout import roll_out
 from tool_envs.cli.schema import schema_app
+from tool_envs.cli.serve import serve_app
 from tool_envs.cli.slices import slice_app
 from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
@@ -64,6 +65,7 @@ app.command("demo")(demo)
 app.add_typer(schema_app, name="schema")
 app.add_typer(slice_app, name="slice")
 app.add_typer(repo_app, name="repo")
+app.add_typer(serve_app, name="serve")
 
 
 def main() -> None:

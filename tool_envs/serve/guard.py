@@ -1,0 +1,137 @@
+"""What stands before a server: who may ask it, under which name, and how much they may send.
+
+In ASGI's form (https://asgi.readthedocs.io/en/latest/specs/www.html), so that it fits any application.
+"""
+
+import ipaddress
+import json
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from tool_envs.errors import UsageError
+
+_Map: TypeAlias = MutableMapping[str, Any]
+_Receive: TypeAlias = Callable[[], Awaitable[_Map]]
+_Send: TypeAlias = Callable[[_Map], Awaitable[None]]
+Application: TypeAlias = Callable[[_Map, _Receive, _Send], Awaitable[None]]
+
+OPEN_PATH = "/health"
+"""Answers without a token, and tells nothing but that the server runs."""
+
+MAX_BODY = 1 << 22
+"""Bytes of a request's body."""
+
+
+def require_token(host: str, token: str | None) -> None:
+    """Refuse to listen beyond this machine without a token, or with one that no header can hold.
+
+    Raises:
+        UsageError: The host is not loopback and there is no token, or the token has other characters than
+            visible ones of ASCII.
+    """
+    if token is not None and not (token and token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("A token is of visible ASCII characters, without spaces or line breaks.")
+    if token is None and not is_loopback(host):
+        raise UsageError(
+            f"The host {host!r} can be reached from other machines: give a token, or listen on 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host's name or address is of this machine alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Guard:
+    """Lets requests through to an application.
+
+    With a token, those that bear it (RFC 6750: `Authorization: Bearer TOKEN`). Without one, those that name
+    this machine as their host: a page in a browser can have its own name lead here (DNS rebinding), but
+    cannot send another `Host`.
+
+    Args:
+        application: What it guards.
+        token: What requests bear; None: the server is reached from this machine alone.
+        max_body: Bytes of a body; larger ones are refused with 413.
+    """
+
+    def __init__(self, application: Application, token: str | None, max_body: int = MAX_BODY) -> None:
+        self._application = application
+        self._token = token
+        self._max_body = max_body
+
+    async def __call__(self, scope: _Map, receive: _Receive, send: _Send) -> None:
+        """Handle a connection, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope["path"], headers)
+        body = None if refusal else await self._read(headers, receive)
+        if refusal is None and body is None:
+            refusal = (413, "BodyTooLarge", f"A request has at most {self._max_body} bytes.")
+        if refusal is not None:
+            await _refuse(send, *refusal)
+            return
+        await self._application(scope, _once(body or b"", receive), send)
+
+    def _refusal(self, path: str, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
+        if self._token is None:
+            if not is_loopback(_host(headers.get(b"host", ""))):
+                return 403, "WrongHost", "Without a token this server answers to this machine's names only."
+        elif path != OPEN_PATH and not self._bears_token(headers.get(b"authorization", "")):
+            return 401, "TokenMissing", "Expected the header `Authorization: Bearer TOKEN` with the token."
+        return None
+
+    def _bears_token(self, authorization: str) -> bool:
+        scheme, _, token = authorization.partition(" ")
+        wanted = (self._token or "").encode()
+        return scheme.lower() == "bearer" and secrets.compare_digest(token.encode(), wanted)
+
+    async def _read(self, headers: dict[bytes, str], receive: _Receive) -> bytes | None:
+        """The whole body; None: it is too large."""
+        length = headers.get(b"content-length", "0")
+        if not length.isdigit() or int(length[:20]) > self._max_body:
+            return None
+        body, more = bytearray(), True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > self._max_body:
+                return None
+        return bytes(body)
+
+
+def _host(header: str) -> str:
+    """The host of a `Host` header, without the port."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _once(body: bytes, receive: _Receive) -> _Receive:
+    """Gives the body, and then whatever else comes."""
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def next_message() -> _Map:
+        return next(messages, None) or await receive()
+
+    return next_message
+
+
+async def _refuse(send: _Send, status: int, kind: str, message: str) -> None:
+    headers = [(b"content-type", b"application/json")]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status == 413:
+        headers.append((b"connection", b"close"))
+    body = json.dumps({"error": {"type": kind, "message": message}}).encode()
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,331 @@
+"""Sessions over HTTP, for those who train or evaluate from another process (`pip install -e '.[http]'`).
+
+A failure is `{"error": {"type": ..., "message": ...}}`, the type being the class of the exception:
+
+| status | type | whose failure |
+|---|---|---|
+| 401, 403, 413 | `TokenMissing`, `WrongHost`, `BodyTooLarge` | the caller's: see `tool_envs.serve.guard` |
+| 404 | `UnknownSessionError` | the caller's: that is no id of a session |
+| 409 | `SessionInUseError`, `EpisodeEndedError` | the caller's: too early, or too late |
+| 410 | `SessionGoneError` | nobody's: open another session |
+| 422 | `RequestError`, and other `UsageError`s | the caller's |
+| 429 | `TooManySessionsError` | nobody's: wait for as long as `Retry-After` says |
+| 502 | `InfrastructureError`s | something behind the server; the episode has no reward |
+
+The agent's own mistakes are no failures: they are observations, as in `ToolEnv`.
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium.error
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+
+from tool_envs.errors import EpisodeEndedError, InfrastructureError, ToolEnvsError, UsageError
+from tool_envs.serve.guard import OPEN_PATH, Guard, require_token
+from tool_envs.serve.sessions import (
+    SessionGoneError,
+    SessionInUseError,
+    Sessions,
+    TooManySessionsError,
+    UnknownSessionError,
+)
+from tool_envs.trajectory.refs import AgentRef
+
+_STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
+    (UnknownSessionError, 404),
+    (SessionInUseError, 409),
+    (EpisodeEndedError, 409),
+    (SessionGoneError, 410),
+    (TooManySessionsError, 429),
+    (InfrastructureError, 502),
+    (Exception, 422),
+)
+_STRICT = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who plays an episode, for its record: an agent, and the version of its policy."""
+
+    name: str
+    version: str
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class ResetRequest:
+    """How an episode starts: `seed` and `options` as `ToolEnv.reset` takes them; no seed: one is drawn."""
+
+    agent: Who
+    seed: int | None = None
+    options: dict[str, Any] | None = None
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class StepRequest:
+    """An action: a tool call as a JSON value, or text as a model wrote it (see `tool_envs.actions`)."""
+
+    action: Any
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class SessionStep:
+    """An action in one of several sessions."""
+
+    session: str
+    action: Any
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class StepsRequest:
+    """Actions, each in another session."""
+
+    steps: list[SessionStep]
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class EnvironmentAnswer:
+    """What is served: the environment's id, whose interface it has, and its tool schema as a document."""
+
+    env_id: str
+    interface: str
+    schema_sha256: str
+    tool_schema: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SessionAnswer:
+    """A session that was opened, and the seconds of silence after which it ends."""
+
+    session: str
+    ttl: float
+
+
+@dataclass(frozen=True)
+class ResetAnswer:
+    """What `ToolEnv.reset` returns."""
+
+    observation: dict[str, str]
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StepAnswer:
+    """What `ToolEnv.step` returns."""
+
+    observation: dict[str, str]
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What failed: the class of an exception, and its message."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure, of a request or of one step of several."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class StepsAnswer:
+    """What each step came to, in the order of the request."""
+
+    results: list[StepAnswer | Failure]
+
+
+class _Service:
+    """What is done for each request."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    async def health(self) -> JSONResponse:
+        """That the server runs."""
+        return JSONResponse({"status": "ok"})
+
+    async def environment(self) -> JSONResponse:
+        """What is served."""
+        env = self._sessions.example
+        return JSONResponse(
+            {
+                "env_id": self._sessions.env_id,
+                "interface": env.domain.interface,
+                "schema_sha256": env.schema.sha256,
+                "tool_schema": env.schema.document,
+            }
+        )
+
+    async def open(self) -> JSONResponse:
+        """Open a session. It ends by closing it, or after `ttl` seconds without a request."""
+        session = self._sessions.open()
+        return JSONResponse({"session": session.id, "ttl": self._sessions.ttl}, 201)
+
+    async def reset(self, session: str, request: ResetRequest) -> JSONResponse:
+        """Start an episode; one that still runs is truncated."""
+        who = AgentRef(name=request.agent.name, version=request.agent.version)
+        found = self._sessions.find(session)
+        observation, info = await found.reset(who, seed=request.seed, options=request.options)
+        return JSONResponse({"observation": observation, "info": info})
+
+    async def step(self, session: str, request: StepRequest) -> JSONResponse:
+        """Take an action."""
+        return JSONResponse(await self._step(session, request.action))
+
+    async def steps(self, request: StepsRequest) -> JSONResponse:
+        """Take an action in each of several sessions, at once; one that fails harms no other."""
+        if len({step.session for step in request.steps}) < len(request.steps):
+            raise UsageError("A session stands there twice: the steps of a request are taken at once.")
+        results = await asyncio.gather(*(self._try(step) for step in request.steps))
+        return JSONResponse({"results": results})
+
+    async def close(self, session: str) -> Response:
+        """Close a session; an episode that still runs is truncated."""
+        self._sessions.close(self._sessions.find(session))
+        return Response(status_code=204)
+
+    async def _step(self, session: str, action: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+        observation, reward, terminated, truncated, info = await self._sessions.find(session).step(action)
+        return {
+            "observation": observation,
+            "reward": reward,
+            "terminated": terminated,
+            "truncated": truncated,
+            "info": info,
+        }
+
+    async def _try(self, step: SessionStep) -> dict[str, Any]:
+        try:
+            return await self._step(step.session, step.action)
+        except ToolEnvsError as problem:
+            return _failure(type(problem).__name__, str(problem))
+
+
+def make_app(sessions: Sessions, token: str | None = None) -> Guard:
+    """The application that serves sessions, and stops them when it is shut down.
+
+    Args:
+        sessions: The sessions.
+        token: What requests must bear; None: they come from this machine.
+    """
+    service = _Service(sessions)
+    app = FastAPI(
+        title="tool-envs",
+        description="Episodes of agents that use tools.",
+        version="1.0.0",
+        lifespan=_lifespan(sessions),
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        responses={422: {"model": Failure}},
+    )
+    gone: dict[int | str, dict[str, Any]] = {code: {"model": Failure} for code in (404, 409, 410, 502)}
+    full: dict[int | str, dict[str, Any]] = {429: {"model": Failure}}
+    add = app.add_api_route
+    add(OPEN_PATH, service.health, methods=["GET"], response_model=dict[str, str])
+    add("/environment", service.environment, methods=["GET"], response_model=EnvironmentAnswer)
+    add(
+        "/sessions",
+        service.open,
+        methods=["POST"],
+        response_model=SessionAnswer,
+        status_code=201,
+        responses=full,
+    )
+    add(
+        "/sessions/{session}/reset",
+        service.reset,
+        methods=["POST"],
+        response_model=ResetAnswer,
+        responses=gone,
+    )
+    add("/sessions/{session}/step", service.step, methods=["POST"], response_model=StepAnswer, responses=gone)
+    add("/sessions/{session}", service.close, methods=["DELETE"], status_code=204, responses=gone)
+    add("/steps", service.steps, methods=["POST"], response_model=StepsAnswer)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(ToolEnvsError, _answer_failure)
+    app.add_exception_handler(gymnasium.error.Error, _answer_failure)
+    return Guard(app, token)
+
+
+def serve_http(sessions: Sessions, listener: socket.socket, token: str | None = None) -> None:
+    """Serve sessions until a signal ends the process; the episodes that then run have no reward.
+
+    Args:
+        sessions: The sessions.
+        listener: Where it listens: see `listen`.
+        token: What requests must bear; None: they come from this machine.
+    """
+    config = uvicorn.Config(
+        make_app(sessions, token),
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=75,  # longer than clients keep connections: one that closes meets no request
+        timeout_graceful_shutdown=5,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(host: str, port: int, token: str | None = None) -> socket.socket:
+    """A socket that listens; for port 0, at one that is free.
+
+    Raises:
+        UsageError: The host can be reached from elsewhere and there is no token, or nobody can listen there.
+    """
+    require_token(host, token)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as problem:
+        raise UsageError(f"Nobody can listen on {host}, port {port}: {problem.strerror}.") from None
+    # Connections inherit it. Without it the body of an answer waits 40 ms for the client to confirm the head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _lifespan(sessions: Sessions) -> Any:  # noqa: ANN401 - what Starlette calls a lifespan
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watch = asyncio.create_task(sessions.watch())
+        yield
+        watch.cancel()
+        sessions.stop()
+
+    return lifespan
+
+
+async def _answer_failure(_: Request, problem: Exception) -> JSONResponse:
+    status = next(status for kind, status in _STATUS if isinstance(problem, kind))
+    headers = {}
+    if isinstance(problem, TooManySessionsError):
+        headers["Retry-After"] = str(problem.retry_after)
+    return JSONResponse(_failure(type(problem).__name__, str(problem)), status, headers)
+
+
+async def _answer_invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
+    # Without what came, which may hold anything.
+    found = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem.errors()]
+    return JSONResponse(_failure("RequestError", "; ".join(found)), 422)
+
+
+def _failure(kind: str, message: str) -> dict[str, Any]:
+    return {"error": {"type": kind, "message": message}}
