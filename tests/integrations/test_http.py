@@ -18,6 +18,7 @@ pytest.importorskip(
     "fastapi", reason="needs an environment of its own: make test-integrations LIBRARIES=http"
 )
 
+import defective_desk
 import gymnasium
 import httpx
 import toy_domain
@@ -29,10 +30,11 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import ActionTypeError, EpisodeEndedError, InfrastructureError, UsageError
 from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError, step_each
+from tool_envs.serve.http import listen
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
-TESTS = Path(__file__).parents[1]
+PATH = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
 COMMAND = Path(sys.executable).with_name("tool-envs")
 RETAIL = "tool_envs/Retail-v0"
 WHO = {"agent": {"name": "visitor", "version": "7"}}
@@ -47,7 +49,7 @@ class Server:
             [COMMAND, "serve", "http", env_id, "--port", str(port), *map(str, arguments)],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": str(TESTS), "TOKEN": TOKEN},
+            env={**os.environ, "PYTHONPATH": PATH, "TOKEN": TOKEN},
         )
         self.url = self.process.stdout.readline().strip()
         self.port = int(self.url.rpartition(":")[2])
@@ -136,6 +138,14 @@ def test_gymnasium_checks_it(desk):
         assert env.env_id == toy_domain.ENV_ID
 
 
+def test_foreign_tool_lists_come_as_they_are():
+    with serving("tool_envs/TauBench-v0") as server:
+        schema = server.env().schema
+
+    here = unwrap(make_env("tool_envs/TauBench-v0", {})).schema
+    assert (schema, schema.to_openai()) == (here, here.to_openai())
+
+
 def test_resets_without_a_seed_follow_from_the_seed_before(desk):
     with contextlib.closing(desk.env()) as env:
         first = [env.reset(seed=5), env.reset(), env.reset()]
@@ -213,6 +223,21 @@ def test_one_of_many_that_fails_harms_no_other():
         with pytest.raises(EpisodeEndedError):
             step_each(envs, ["Hello."] * 3)
         envs[0].step("Hello.")
+
+
+def test_a_defect_of_the_environment_harms_no_other():
+    with serving(defective_desk.ENV_ID) as server:
+        env, other = server.env(), server.env()
+        env.reset(seed=0)
+        other.reset(seed=0)
+        with pytest.raises(ServerError, match="the server's log has it"):
+            env.step("Break.")
+        env.reset(seed=0)
+
+        failed, step = step_each([env, other], ["Break.", "Hello."])
+
+        assert isinstance(failed, ServerError)
+        assert step[0]["role"] == "user"
 
 
 def test_a_thousand_sessions_and_no_more():
@@ -342,6 +367,7 @@ def test_requests_that_are_refused(desk):
     reset = f"/sessions/{session}/reset"
 
     assert ask("/sessions", headers={"host": "evil.example"}) == (403, "WrongHost")
+    assert ask("/sessions", headers={"origin": "https://evil.example"}) == (403, "WrongOrigin")
     assert ask("/steps", content=b" " * ((1 << 22) + 1)) == (413, "BodyTooLarge")
     assert ask("/sessions/7/step", json={"action": ""}) == (404, "UnknownSessionError")
     assert ask(f"/sessions/{session}/step", json={"action": ""}) == (409, "EpisodeEndedError")
@@ -366,6 +392,15 @@ def test_the_document_of_the_api(desk):
     }
     fields = document["components"]["schemas"]["StepAnswer"]["properties"]
     assert list(fields) == ["observation", "reward", "terminated", "truncated", "info"]
+
+
+def test_answers_are_not_held_back():
+    with (
+        listen("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_ports_that_are_taken():

@@ -55,6 +55,21 @@ def test_no_host_at_all():
 
 
 @pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:3000", 200),
+        ("http://[::1]", 200),
+        ("https://evil.example", 403),
+        ("http://localhost.evil.example", 403),
+        ("null", 403),
+        ("", 403),
+    ],
+)
+def test_pages_of_browsers(origin, status):
+    assert ask(Guard(echo, None), host="localhost", origin=origin)[0] == status
+
+
+@pytest.mark.parametrize(
     ("authorization", "status"),
     [
         (f"Bearer {TOKEN}", 200),

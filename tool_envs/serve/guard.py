@@ -51,8 +51,8 @@ class Guard:
     """Lets requests through to an application.
 
     With a token, those that bear it (RFC 6750: `Authorization: Bearer TOKEN`). Without one, those that name
-    this machine as their host: a page in a browser can have its own name lead here (DNS rebinding), but
-    cannot send another `Host`.
+    this machine as their `Host`, and as their `Origin` if they have one: pages in a browser can send requests
+    here, and have their own names lead here (DNS rebinding), but cannot choose these two headers.
 
     Args:
         application: What it guards.
@@ -82,8 +82,10 @@ class Guard:
 
     def _refusal(self, path: str, headers: dict[bytes, str]) -> tuple[int, str, str] | None:
         if self._token is None:
-            if not is_loopback(_host(headers.get(b"host", ""))):
+            if not is_loopback(_host("//" + headers.get(b"host", ""))):
                 return 403, "WrongHost", "Without a token this server answers to this machine's names only."
+            if b"origin" in headers and not is_loopback(_host(headers[b"origin"])):
+                return 403, "WrongOrigin", "Without a token this server answers no pages of other machines."
         elif path != OPEN_PATH and not self._bears_token(headers.get(b"authorization", "")):
             return 401, "TokenMissing", "Expected the header `Authorization: Bearer TOKEN` with the token."
         return None
@@ -108,10 +110,10 @@ class Guard:
         return bytes(body)
 
 
-def _host(header: str) -> str:
-    """The host of a `Host` header, without the port."""
+def _host(url: str) -> str:
+    """The host that a URL names; empty: none."""
     try:
-        return urlsplit(f"//{header}").hostname or ""
+        return urlsplit(url).hostname or ""
     except ValueError:
         return ""
 

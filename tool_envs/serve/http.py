@@ -4,12 +4,13 @@ A failure is `{"error": {"type": ..., "message": ...}}`, the type being the clas
 
 | status | type | whose failure |
 |---|---|---|
-| 401, 403, 413 | `TokenMissing`, `WrongHost`, `BodyTooLarge` | the caller's: see `tool_envs.serve.guard` |
+| 401, 403, 413 | `TokenMissing`, `WrongHost`, `WrongOrigin`, `BodyTooLarge` | the caller's: see `guard.py` |
 | 404 | `UnknownSessionError` | the caller's: that is no id of a session |
 | 409 | `SessionInUseError`, `EpisodeEndedError` | the caller's: too early, or too late |
 | 410 | `SessionGoneError` | nobody's: open another session |
 | 422 | `RequestError`, and other `UsageError`s | the caller's |
 | 429 | `TooManySessionsError` | nobody's: wait for as long as `Retry-After` says |
+| 500 | `ServerMistake` | a defect of the environment; the server's log has it |
 | 502 | `InfrastructureError`s | something behind the server; the episode has no reward |
 
 The agent's own mistakes are no failures: they are observations, as in `ToolEnv`.
@@ -17,6 +18,7 @@ The agent's own mistakes are no failures: they are observations, as in `ToolEnv`
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -49,6 +51,8 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (Exception, 422),
 )
 _STRICT = {"extra": "forbid"}
+_MISTAKE = ("ServerMistake", "A defect of the environment; the server's log has it.")
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,9 @@ class _Service:
             return await self._step(step.session, step.action)
         except ToolEnvsError as problem:
             return _failure(type(problem).__name__, str(problem))
+        except Exception:
+            _LOG.exception("A defect of the environment, in one step of several")
+            return _failure(*_MISTAKE)
 
 
 def make_app(sessions: Sessions, token: str | None = None) -> Guard:
@@ -264,6 +271,7 @@ def make_app(sessions: Sessions, token: str | None = None) -> Guard:
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(ToolEnvsError, _answer_failure)
     app.add_exception_handler(gymnasium.error.Error, _answer_failure)
+    app.add_exception_handler(Exception, _answer_mistake)  # Starlette raises it on, so that it is logged
     return Guard(app, token)
 
 
@@ -319,6 +327,10 @@ async def _answer_failure(_: Request, problem: Exception) -> JSONResponse:
     if isinstance(problem, TooManySessionsError):
         headers["Retry-After"] = str(problem.retry_after)
     return JSONResponse(_failure(type(problem).__name__, str(problem)), status, headers)
+
+
+async def _answer_mistake(_: Request, __: Exception) -> JSONResponse:
+    return JSONResponse(_failure(*_MISTAKE), 500)
 
 
 async def _answer_invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
