@@ -230,7 +230,7 @@ def test_a_defect_of_the_environment_harms_no_other():
         env, other = server.env(), server.env()
         env.reset(seed=0)
         other.reset(seed=0)
-        with pytest.raises(ServerError, match="the server's log has it"):
+        with pytest.raises(ServerError, match="the server's log says which"):
             env.step("Break.")
         env.reset(seed=0)
 

@@ -10,7 +10,7 @@ A failure is `{"error": {"type": ..., "message": ...}}`, the type being the clas
 | 410 | `SessionGoneError` | nobody's: open another session |
 | 422 | `RequestError`, and other `UsageError`s | the caller's |
 | 429 | `TooManySessionsError` | nobody's: wait for as long as `Retry-After` says |
-| 500 | `ServerMistake` | a defect of the environment; the server's log has it |
+| 500 | `DefectError`, `DataFileError` | a defect of the environment, or of the server's disk |
 | 502 | `InfrastructureError`s | something behind the server; the episode has no reward |
 
 The agent's own mistakes are no failures: they are observations, as in `ToolEnv`.
@@ -20,7 +20,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,17 +41,24 @@ from tool_envs.serve.sessions import (
 )
 from tool_envs.trajectory.refs import AgentRef
 
+
+class DefectError(ToolEnvsError):
+    """Raised when an environment raised what it should not; the server's log alone says what that was."""
+
+
 _STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (UnknownSessionError, 404),
     (SessionInUseError, 409),
     (EpisodeEndedError, 409),
     (SessionGoneError, 410),
     (TooManySessionsError, 429),
+    (DefectError, 500),
     (InfrastructureError, 502),
-    (Exception, 422),
+    (UsageError, 422),
+    (gymnasium.error.Error, 422),
+    (Exception, 500),
 )
 _STRICT = {"extra": "forbid"}
-_MISTAKE = ("ServerMistake", "A defect of the environment; the server's log has it.")
 _LOG = logging.getLogger(__name__)
 
 
@@ -189,7 +196,8 @@ class _Service:
         """Start an episode; one that still runs is truncated."""
         who = AgentRef(name=request.agent.name, version=request.agent.version)
         found = self._sessions.find(session)
-        observation, info = await found.reset(who, seed=request.seed, options=request.options)
+        with _logged_defect():
+            observation, info = await found.reset(who, seed=request.seed, options=request.options)
         return JSONResponse({"observation": observation, "info": info})
 
     async def step(self, session: str, request: StepRequest) -> JSONResponse:
@@ -209,7 +217,8 @@ class _Service:
         return Response(status_code=204)
 
     async def _step(self, session: str, action: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-        observation, reward, terminated, truncated, info = await self._sessions.find(session).step(action)
+        with _logged_defect():
+            observation, reward, terminated, truncated, info = await self._sessions.find(session).step(action)
         return {
             "observation": observation,
             "reward": reward,
@@ -223,9 +232,6 @@ class _Service:
             return await self._step(step.session, step.action)
         except ToolEnvsError as problem:
             return _failure(type(problem).__name__, str(problem))
-        except Exception:
-            _LOG.exception("A defect of the environment, in one step of several")
-            return _failure(*_MISTAKE)
 
 
 def make_app(sessions: Sessions, token: str | None = None) -> Guard:
@@ -271,7 +277,6 @@ def make_app(sessions: Sessions, token: str | None = None) -> Guard:
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(ToolEnvsError, _answer_failure)
     app.add_exception_handler(gymnasium.error.Error, _answer_failure)
-    app.add_exception_handler(Exception, _answer_mistake)  # Starlette raises it on, so that it is logged
     return Guard(app, token)
 
 
@@ -321,16 +326,24 @@ def _lifespan(sessions: Sessions) -> Any:  # noqa: ANN401 - what Starlette calls
     return lifespan
 
 
+@contextlib.contextmanager
+def _logged_defect() -> Iterator[None]:
+    """Makes a `DefectError` of what nobody foresaw: a bare exception would cost the client its connection."""
+    try:
+        yield
+    except (ToolEnvsError, gymnasium.error.Error):
+        raise
+    except Exception:
+        _LOG.exception("A defect of the environment")
+        raise DefectError("The environment has a defect; the server's log says which.") from None
+
+
 async def _answer_failure(_: Request, problem: Exception) -> JSONResponse:
     status = next(status for kind, status in _STATUS if isinstance(problem, kind))
     headers = {}
     if isinstance(problem, TooManySessionsError):
         headers["Retry-After"] = str(problem.retry_after)
     return JSONResponse(_failure(type(problem).__name__, str(problem)), status, headers)
-
-
-async def _answer_mistake(_: Request, __: Exception) -> JSONResponse:
-    return JSONResponse(_failure(*_MISTAKE), 500)
 
 
 async def _answer_invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
