@@ -18,9 +18,9 @@ pytest.importorskip(
     "fastapi", reason="needs an environment of its own: make test-integrations LIBRARIES=http"
 )
 
-import defective_desk
 import gymnasium
 import httpx
+import served_desks
 import toy_domain
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
@@ -139,10 +139,10 @@ def test_gymnasium_checks_it(desk):
 
 
 def test_foreign_tool_lists_come_as_they_are():
-    with serving("tool_envs/TauBench-v0") as server:
+    with serving(served_desks.FOREIGN) as server:
         schema = server.env().schema
 
-    here = unwrap(make_env("tool_envs/TauBench-v0", {})).schema
+    here = unwrap(make_env(served_desks.FOREIGN, {})).schema
     assert (schema, schema.to_openai()) == (here, here.to_openai())
 
 
@@ -226,7 +226,7 @@ def test_one_of_many_that_fails_harms_no_other():
 
 
 def test_a_defect_of_the_environment_harms_no_other():
-    with serving(defective_desk.ENV_ID) as server:
+    with serving(served_desks.DEFECTIVE) as server:
         env, other = server.env(), server.env()
         env.reset(seed=0)
         other.reset(seed=0)
