@@ -21,7 +21,6 @@ import contextlib
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium.error
@@ -32,6 +31,18 @@ from fastapi.responses import JSONResponse, Response
 
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, ToolEnvsError, UsageError
 from tool_envs.serve.guard import OPEN_PATH, Guard, require_token
+from tool_envs.serve.http_forms import (
+    EnvironmentAnswer,
+    Failure,
+    ResetAnswer,
+    ResetRequest,
+    SessionAnswer,
+    SessionStep,
+    StepAnswer,
+    StepRequest,
+    StepsAnswer,
+    StepsRequest,
+)
 from tool_envs.serve.sessions import (
     SessionGoneError,
     SessionInUseError,
@@ -58,111 +69,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (gymnasium.error.Error, 422),
     (Exception, 500),
 )
-_STRICT = {"extra": "forbid"}
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Who:
-    """Who plays an episode, for its record: an agent, and the version of its policy."""
-
-    name: str
-    version: str
-    __pydantic_config__ = _STRICT
-
-
-@dataclass(frozen=True)
-class ResetRequest:
-    """How an episode starts: `seed` and `options` as `ToolEnv.reset` takes them; no seed: one is drawn."""
-
-    agent: Who
-    seed: int | None = None
-    options: dict[str, Any] | None = None
-    __pydantic_config__ = _STRICT
-
-
-@dataclass(frozen=True)
-class StepRequest:
-    """An action: a tool call as a JSON value, or text as a model wrote it (see `tool_envs.actions`)."""
-
-    action: Any
-    __pydantic_config__ = _STRICT
-
-
-@dataclass(frozen=True)
-class SessionStep:
-    """An action in one of several sessions."""
-
-    session: str
-    action: Any
-    __pydantic_config__ = _STRICT
-
-
-@dataclass(frozen=True)
-class StepsRequest:
-    """Actions, each in another session."""
-
-    steps: list[SessionStep]
-    __pydantic_config__ = _STRICT
-
-
-@dataclass(frozen=True)
-class EnvironmentAnswer:
-    """What is served: the environment's id, whose interface it has, and its tool schema as a document."""
-
-    env_id: str
-    interface: str
-    schema_sha256: str
-    tool_schema: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class SessionAnswer:
-    """A session that was opened, and the seconds of silence after which it ends."""
-
-    session: str
-    ttl: float
-
-
-@dataclass(frozen=True)
-class ResetAnswer:
-    """What `ToolEnv.reset` returns."""
-
-    observation: dict[str, str]
-    info: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class StepAnswer:
-    """What `ToolEnv.step` returns."""
-
-    observation: dict[str, str]
-    reward: float
-    terminated: bool
-    truncated: bool
-    info: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What failed: the class of an exception, and its message."""
-
-    type: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A failure, of a request or of one step of several."""
-
-    error: Problem
-
-
-@dataclass(frozen=True)
-class StepsAnswer:
-    """What each step came to, in the order of the request."""
-
-    results: list[StepAnswer | Failure]
 
 
 class _Service:

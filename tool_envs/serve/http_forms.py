@@ -1,0 +1,112 @@
+"""The requests and answers of a server of sessions, as its OpenAPI document describes them.
+
+A request with a member that stands here nowhere is refused: a misspelt one would do nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+_STRICT = {"extra": "forbid"}
+
+
+@dataclass(frozen=True)
+class Who:
+    """Who plays an episode, for its record: an agent, and the version of its policy."""
+
+    name: str
+    version: str
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class ResetRequest:
+    """How an episode starts: `seed` and `options` as `ToolEnv.reset` takes them; no seed: one is drawn."""
+
+    agent: Who
+    seed: int | None = None
+    options: dict[str, Any] | None = None
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class StepRequest:
+    """An action: a tool call as a JSON value, or text as a model wrote it (see `tool_envs.actions`)."""
+
+    action: Any
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class SessionStep:
+    """An action in one of several sessions."""
+
+    session: str
+    action: Any
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class StepsRequest:
+    """Actions, each in another session."""
+
+    steps: list[SessionStep]
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class EnvironmentAnswer:
+    """What is served: the environment's id, whose interface it has, and its tool schema as a document."""
+
+    env_id: str
+    interface: str
+    schema_sha256: str
+    tool_schema: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SessionAnswer:
+    """A session that was opened, and the seconds of silence after which it ends."""
+
+    session: str
+    ttl: float
+
+
+@dataclass(frozen=True)
+class ResetAnswer:
+    """What `ToolEnv.reset` returns."""
+
+    observation: dict[str, str]
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StepAnswer:
+    """What `ToolEnv.step` returns."""
+
+    observation: dict[str, str]
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What failed: the class of an exception, and its message."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failure, of a request or of one step of several."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class StepsAnswer:
+    """What each step came to, in the order of the request."""
+
+    results: list[StepAnswer | Failure]
