@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test test-integrations sweep lint bench learn rollouts clean
+.PHONY: demo test test-integrations sweep lint bench learn train-tiny rollouts clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -20,7 +20,7 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tokenizers exports smollm2 ray view http
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
@@ -70,6 +70,9 @@ learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: an 
 	$(LEARN) --difficulty 2 3 --minutes 5
 	$(LEARN) --action-form multidiscrete --minutes 5
 	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 4
+
+train-tiny: .venvs/tiny/.installed ## A small language model from nothing, by SFT and GRPO: success on held-out tasks after each phase.
+	.venvs/tiny/bin/python examples/train_tiny_agent.py --csv runs/tiny_agent.csv
 
 ROLLOUTS = .venvs/rollouts/bin
 FORMATS ?= openai trl trl-tokens verl skyrl areal atif parquet

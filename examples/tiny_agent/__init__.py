@@ -1,0 +1,1 @@
+"""The parts of `examples/train_tiny_agent.py`: text, model, sampling, policy, losses."""

@@ -1,0 +1,103 @@
+"""Updates of the tiny agent: supervised ones from records of others, and GRPO from the rewards of its own."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from tiny_agent.losses import batches, grpo_loss, supervised_loss
+from tiny_agent.model import Model
+from tool_envs.credit import group_advantages
+from tool_envs.errors import UsageError
+from tool_envs.rollout import Group
+from tool_envs.trajectory import TokenSequence, to_tokens
+
+CLIP = 0.2
+"""How far the ratio of GRPO may be from 1."""
+_MAX_GRADIENT = 1.0
+_WARM_UP = 20  # updates
+
+
+class Weighted(NamedTuple):
+    """A sequence and its advantage."""
+
+    sequence: TokenSequence
+    advantage: float
+
+
+def fine_tune(
+    model: Model, sequences: Sequence[TokenSequence], size: int, learning_rate: float
+) -> Iterator[float]:
+    """Learn to write what the masks let through, from each sequence once, in their order.
+
+    Args:
+        model: The model.
+        sequences: Conversations.
+        size: Sequences of an update.
+        learning_rate: Of AdamW, after the first updates; it falls to 0 in a line.
+
+    Yields:
+        The mean loss of a masked token, in nats, of each update, before it.
+    """
+    updates = -(-len(sequences) // size)
+    optimizer = make_optimizer(model, learning_rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda done: min((done + 1) / _WARM_UP, (updates - done) / updates)
+    )
+    for start in range(0, len(sequences), size):
+        part = sequences[start : start + size]
+        tokens = sum(sum(sequence.loss_mask) for sequence in part)
+        losses = (supervised_loss(model, batch) for batch in batches(part, [0.0] * len(part)))
+        yield _update(model, optimizer, losses, tokens)
+        schedule.step()
+
+
+def weigh(groups: Iterable[Group]) -> list[Weighted]:
+    """The sequences of groups by which something can be learnt: those whose rewards are not all equal.
+
+    Raises:
+        UsageError: An episode failed: none of this process's can, but by a mistake.
+    """
+    weighted = []
+    for group in groups:
+        if group.failures:
+            raise UsageError(f"Task {group.task}: {group.failures[0]}")
+        for record, advantage in zip(group.records, group_advantages(group.records), strict=True):
+            if advantage is not None and advantage.value:
+                weighted += [Weighted(sequence, advantage.value) for sequence in to_tokens(record)]
+    return weighted
+
+
+def improve(model: Model, optimizer: torch.optim.Optimizer, weighted: Sequence[Weighted], size: int) -> None:
+    """Make more probable what was better than the rest of its group, in updates of some sequences each.
+
+    Args:
+        model: The model.
+        optimizer: Goes on from step to step.
+        weighted: What the model of now sampled, group by group.
+        size: Sequences of an update; from the second on the model is not the one that sampled, which is what
+            the clipped ratio is for.
+    """
+    for start in range(0, len(weighted), size):
+        sequences, advantages = zip(*weighted[start : start + size], strict=True)
+        tokens = sum(sum(sequence.loss_mask) for sequence in sequences)
+        losses = (grpo_loss(model, batch, CLIP) for batch in batches(sequences, advantages))
+        _update(model, optimizer, losses, tokens)
+
+
+def make_optimizer(model: Model, learning_rate: float) -> torch.optim.Optimizer:
+    """AdamW for a model."""
+    return torch.optim.AdamW(model.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
+
+
+def _update(model: Model, optimizer: torch.optim.Optimizer, losses: Iterable[Tensor], tokens: int) -> float:
+    """One update by the mean over tokens of losses that are sums over them; returns that mean."""
+    optimizer.zero_grad()
+    total = 0.0
+    for loss in losses:
+        (loss / tokens).backward()
+        total += loss.item() / tokens
+    nn.utils.clip_grad_norm_(model.parameters(), _MAX_GRADIENT)
+    optimizer.step()
+    return total
