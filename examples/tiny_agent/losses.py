@@ -9,7 +9,7 @@ from torch import Tensor
 from tiny_agent.model import LOOK_BACK, Model
 from tool_envs.trajectory import TokenSequence
 
-TOKENS_AT_ONCE = 4096
+TOKENS_AT_ONCE = 2048
 """Tokens, padding included, that go through the model at once."""
 
 

@@ -6,8 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-LOOK_BACK = 2
+_GRAM = 2
 """How many tokens before it the input of each place also holds."""
+
+LOOK_BACK = _GRAM + 1
+"""How many tokens before its first place a model is given, for that place and for the key of it."""
+
+_SHARPNESS = 1.2
+"""Scale of the queries and keys that look for copies: a match outweighs some hundred other places."""
 
 
 class Shape(NamedTuple):
@@ -21,7 +27,7 @@ class Shape(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Keys and values of the tokens so far, each of shape (layers, batch, heads, places, width of a head)."""
+    """Keys and values of the tokens so far, each of shape (layers, batch, places, width)."""
 
     keys: Tensor
     values: Tensor
@@ -30,10 +36,12 @@ class Cache(NamedTuple):
 class Model(nn.Module):
     """Pre-norm transformer with rotary positions (Su et al., 2021) and tied embeddings.
 
-    The input of a place is made of its token and of the `LOOK_BACK` tokens before it. So already the first
-    layer can look for the place where the last three tokens stood before and copy what came next, which it
-    would otherwise have to find out in two layers (Olsson et al., In-context learning and induction heads,
-    2022). What this agent writes are mostly copies: ids, names, addresses.
+    What this agent writes are mostly copies: ids, names, addresses. A transformer finds out how to copy late,
+    and suddenly (Olsson et al., In-context learning and induction heads, 2022); this one begins with it. The
+    input of a place is made of its token and of the two before it, and the first block looks for the places
+    that come after the same input, and brings what stands there: its keys are made of the place before, with
+    the weights of the queries. All blocks bring, at first, what they attend to, as it is. From there on all
+    weights are free.
 
     Args:
         shape: Its sizes.
@@ -45,12 +53,15 @@ class Model(nn.Module):
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
-        self.look_back = nn.ModuleList(
-            nn.Linear(shape.width, shape.width, bias=False) for _ in range(LOOK_BACK)
-        )
-        self.blocks = nn.ModuleList(_Block(shape) for _ in range(shape.layers))
+        self.gram = nn.ModuleList(nn.Linear(shape.width, shape.width, bias=False) for _ in range(_GRAM))
+        self.copying = _Block(shape.width, heads=1)
+        self.blocks = nn.ModuleList(_Block(shape.width, shape.heads) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width)
         nn.init.normal_(self.embedding.weight, std=shape.width**-0.5)
+        with torch.no_grad():
+            nn.init.orthogonal_(self.copying.to_query.weight, _SHARPNESS)
+            self.copying.to_key.weight.copy_(self.copying.to_query.weight)
+            self.copying.from_heads.weight.mul_(2)  # so that a copy is louder than all else
         half = shape.width // shape.heads // 2
         angles = torch.arange(shape.context)[:, None] * 10000.0 ** (-torch.arange(half) / half)
         self.register_buffer("rotations", torch.stack([angles.cos(), angles.sin()]), persistent=False)
@@ -66,21 +77,26 @@ class Model(nn.Module):
                 for which it has no room, which can only be padding, go to its last place. None: there are
                 none.
         """
-        places = ids.shape[1] - LOOK_BACK
-        embedded = self.embedding(ids)
-        x = embedded[:, LOOK_BACK:]
-        for distance, linear in enumerate(self.look_back, 1):
-            x = x + linear(embedded[:, LOOK_BACK - distance : LOOK_BACK - distance + places])
-        steps = torch.arange(places)
+        inputs = self._inputs(ids)  # the first of them is the place before
+        steps = torch.arange(inputs.shape[1] - 1)
         positions = steps[None] if first is None else first[:, None] + steps
         if cache is not None:
-            positions = positions.clamp(max=cache.keys.shape[-2] - 1)
-        cos, sin = self.rotations[:, positions][:, :, None]  # each (batch or 1, 1, places, half)
-        for number, block in enumerate(self.blocks):
-            at = None if cache is None else Cache(cache.keys[number], cache.values[number])
-            x = block(x, positions, (cos, sin), at)
+            positions = positions.clamp(max=cache.keys.shape[2] - 1)
+        x: Tensor = self.copying(inputs[:, 1:], inputs[:, :-1], positions, None, _layer(cache, 0))
+        rotation = self.rotations[:, positions][:, :, None]  # (2, batch or 1, 1, places, half)
+        for number, block in enumerate(self.blocks, 1):
+            x = block(x, x, positions, rotation, _layer(cache, number))
         normed: Tensor = self.norm(x)
         return normed
+
+    def _inputs(self, ids: Tensor) -> Tensor:
+        """The input of each place that has `_GRAM` tokens before it."""
+        embedded = self.embedding(ids)
+        places = ids.shape[1] - _GRAM
+        x: Tensor = embedded[:, _GRAM:]
+        for distance, linear in enumerate(self.gram, 1):
+            x = x + linear(embedded[:, _GRAM - distance : _GRAM - distance + places])
+        return x
 
     def log_probabilities(self, hidden: Tensor) -> Tensor:
         """Log-probability of each token to come next, of shape (..., vocabulary)."""
@@ -88,20 +104,29 @@ class Model(nn.Module):
 
     def empty_cache(self, batch: int, places: int) -> Cache:
         """Room for keys and values."""
-        shape = self.shape
-        size = (shape.layers, batch, shape.heads, places, shape.width // shape.heads)
+        size = (1 + self.shape.layers, batch, places, self.shape.width)
         return Cache(torch.zeros(size), torch.zeros(size))
 
 
-class _Block(nn.Module):
-    """Attention, then a perceptron."""
+def _layer(cache: Cache | None, number: int) -> Cache | None:
+    return None if cache is None else Cache(cache.keys[number], cache.values[number])
 
-    def __init__(self, shape: Shape) -> None:
+
+class _Block(nn.Module):
+    """Attention, then a perceptron.
+
+    Args:
+        width: Of what goes through.
+        heads: Of the attention.
+    """
+
+    def __init__(self, width: int, heads: int) -> None:
         super().__init__()
-        width = shape.width
-        self.heads = shape.heads
+        self.heads = heads
         self.norm = nn.RMSNorm(width)
-        self.to_heads = nn.Linear(width, 3 * width, bias=False)
+        self.to_query = nn.Linear(width, width, bias=False)
+        self.to_key = nn.Linear(width, width, bias=False)
+        self.to_value = nn.Linear(width, width, bias=False)
         self.from_heads = nn.Linear(width, width, bias=False)
         self.perceptron = nn.Sequential(
             nn.RMSNorm(width),
@@ -109,35 +134,53 @@ class _Block(nn.Module):
             nn.GELU(),
             nn.Linear(4 * width, width, bias=False),
         )
+        nn.init.orthogonal_(self.to_value.weight)
+        with torch.no_grad():  # what is attended to, at twice the size of an embedding
+            self.from_heads.weight.copy_(2 * width**-0.5 * self.to_value.weight.T)
 
     def forward(
-        self, x: Tensor, positions: Tensor, rotation: tuple[Tensor, Tensor], cache: Cache | None
+        self, x: Tensor, keyed: Tensor, positions: Tensor, rotation: Tensor | None, cache: Cache | None
     ) -> Tensor:
-        batch, places, width = x.shape
-        heads = self.to_heads(self.norm(x)).view(batch, places, 3, self.heads, width // self.heads)
-        query, key, value = heads.permute(2, 0, 3, 1, 4)
-        query, key = _rotate(query, rotation), _rotate(key, rotation)
+        """What it makes of places.
+
+        Args:
+            x: What there is of each place, of shape (batch, places, width).
+            keyed: What their keys are made of, of the same shape.
+            positions: Of the places, int64 of shape (batch or 1, places).
+            rotation: Of queries and keys by position; None: they know no positions.
+            cache: As `Model.forward` says, of this layer.
+        """
+        normed = self.norm(x)
+        query, key, value = self.to_query(normed), self.to_key(self.norm(keyed)), self.to_value(normed)
+        query = _rotate(self._split(query), rotation)
+        key = _rotate(self._split(key), rotation)
         if cache is None:
-            attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+            attended = functional.scaled_dot_product_attention(query, key, self._split(value), is_causal=True)
         else:
-            attended = _attend_cached(query, key, value, positions, cache)
-        x = x + self.from_heads(attended.transpose(1, 2).reshape(batch, places, width))
+            attended = self._attend_cached(query, key.transpose(1, 2).flatten(2), value, positions, cache)
+        x = x + self.from_heads(attended.transpose(1, 2).flatten(2))
         return x + self.perceptron(x)
 
+    def _split(self, x: Tensor) -> Tensor:
+        """(batch, places, width) -> (batch, heads, places, width of a head)."""
+        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
-def _rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    def _attend_cached(
+        self, query: Tensor, key: Tensor, value: Tensor, positions: Tensor, cache: Cache
+    ) -> Tensor:
+        """Write keys and values to their positions, and attend to all up to each query's own."""
+        rows = torch.arange(len(query))[:, None]
+        cache.keys[rows, positions] = key
+        cache.values[rows, positions] = value
+        end = int(positions.max()) + 1
+        visible = torch.arange(end) <= positions[:, None, :, None]
+        keys, values = self._split(cache.keys[:, :end]), self._split(cache.values[:, :end])
+        return functional.scaled_dot_product_attention(query, keys, values, attn_mask=visible)
+
+
+def _rotate(x: Tensor, rotation: Tensor | None) -> Tensor:
+    if rotation is None:
+        return x
     cos, sin = rotation
     one, other = x.chunk(2, dim=-1)
     return torch.cat([one * cos - other * sin, one * sin + other * cos], dim=-1)
-
-
-def _attend_cached(query: Tensor, key: Tensor, value: Tensor, positions: Tensor, cache: Cache) -> Tensor:
-    """Write keys and values to their positions, and attend to all up to each query's own."""
-    rows = torch.arange(len(query))[:, None]
-    cache.keys[rows, :, positions] = key.transpose(1, 2)
-    cache.values[rows, :, positions] = value.transpose(1, 2)
-    end = int(positions.max()) + 1
-    visible = torch.arange(end) <= positions[:, None, :, None]
-    return functional.scaled_dot_product_attention(
-        query, cache.keys[:, :, :end], cache.values[:, :, :end], attn_mask=visible
-    )

@@ -85,8 +85,8 @@ def _gather(model: Model, rows: Sequence[Draft], longest: int) -> Cache:
     cache = model.empty_cache(len(rows), max(len(draft.context.ids) for draft in rows) + longest)
     for row, draft in enumerate(rows):
         if draft.context.memory is not None:
-            cache.keys[:, row, :, : draft.context.known] = draft.context.memory.keys
-            cache.values[:, row, :, : draft.context.known] = draft.context.memory.values
+            cache.keys[:, row, : draft.context.known] = draft.context.memory.keys
+            cache.values[:, row, : draft.context.known] = draft.context.memory.values
     return cache
 
 
@@ -133,6 +133,4 @@ def _keep(rows: Sequence[Draft], cache: Cache) -> None:
     """Have each context remember all but its last token, which was not read."""
     for row, draft in enumerate(rows):
         known = len(draft.context.ids) - 1
-        draft.context.memory = Cache(
-            cache.keys[:, row, :, :known].clone(), cache.values[:, row, :, :known].clone()
-        )
+        draft.context.memory = Cache(cache.keys[:, row, :known].clone(), cache.values[:, row, :known].clone())

@@ -55,10 +55,10 @@ def roll_out(model, tasks=range(6), concurrency=64):
 
 @functools.cache
 def sampled():
-    """Episodes of a model that knows how turns end, and hardly more."""
-    model = make_model()
-    sequences = [tokenize(record, tokenizer()) for record in records()]
-    for _ in fine_tune(model, sequences * 4, 4, 5e-3):
+    """A model that has seen some tasks often, and how it serves them."""
+    model = make_model(width=64)
+    sequences = [tokenize(record, tokenizer()) for record in records()[:6]]
+    for _ in fine_tune(model, sequences * 60, 6, 4e-3):
         pass
     return model, roll_out(model)
 
@@ -135,6 +135,20 @@ def test_what_is_sampled_does_not_depend_on_what_is_sampled_beside_it():
     ]
 
 
+def test_a_model_begins_with_copying():
+    """Of what stood in its context before, it foretells what came next, before it has learnt anything."""
+    model = make_model(width=128)
+    once = torch.randperm(tokenizer().size)[:200]
+    ids = torch.cat([torch.zeros(LOOK_BACK, dtype=torch.int64), once, once])[None]
+
+    with torch.inference_mode():
+        foretold = model.log_probabilities(model(ids)).argmax(dim=-1)[0]
+
+    right = foretold[:-1] == torch.cat([once, once])[1:]
+    assert right[202:].float().mean() > 0.9
+    assert right[:199].float().mean() < 0.1
+
+
 def test_tokens_are_drawn_as_often_as_they_are_probable():
     model = make_model()
     count = 4000
@@ -166,7 +180,7 @@ def logprob(model, sequence):
 
 
 def test_an_update_makes_what_was_better_more_probable_and_what_was_worse_less():
-    model = make_model()
+    model = make_model(width=64)
     model.load_state_dict(sampled()[0].state_dict())
     better, worse = pair = weighted(1.0, -1.0)
     before = [logprob(model, each.sequence) for each in pair]
@@ -215,7 +229,7 @@ def memorise(tasks, mask):
     sequences = [tokenize(records()[task], tokenizer()) for task in tasks]
     shown = [msgspec.structs.replace(each, loss_mask=mask(each.loss_mask)) for each in sequences]
     model = make_model(width=64)
-    for _ in fine_tune(model, shown * 150, len(shown), 5e-3):
+    for _ in fine_tune(model, shown * 130, len(shown), 4e-3):
         pass
     return sum(record.outcome.reward == 1.0 for record in roll_out(model, tasks))
 
