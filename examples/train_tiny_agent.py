@@ -2,7 +2,7 @@
 
     python examples/train_tiny_agent.py --csv runs/tiny_agent.csv
 
-A tokenizer is trained on recorded conversations, and a transformer of about two million parameters begins
+A tokenizer is trained on recorded conversations, and a transformer of about 1.4 million parameters begins
 from nothing. It is fine-tuned on the oracle's records, with the loss on what the agent writes alone, and then
 improved by GRPO, with the reward at the end of episodes alone. After each phase it serves customers that it
 never met. What it is trained on are records, which say which version of the policy wrote each token; `--out`
@@ -40,8 +40,8 @@ class Settings(NamedTuple):
     width: int = 128
     layers: int = 2
     sft_episodes: int = 4000
-    sft_batch: int = 8  # episodes
-    sft_learning_rate: float = 2e-3
+    sft_batch: int = 4  # episodes
+    sft_learning_rate: float = 3e-3
     grpo_steps: int = 60
     grpo_tasks: int = 16  # of a step
     grpo_group: int = 8  # episodes of a task
