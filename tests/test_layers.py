@@ -45,6 +45,8 @@ MORE_FOREIGN = {
     "rollout.ray": {"ray"},
     "serve.client": {"httpx"},
     "serve.http": {"fastapi", "uvicorn"},
+    "serve.mcp": {"mcp", "mcp_types"},
+    "serve.mcp_http": {"mcp", "mcp_types", "starlette", "uvicorn"},
     "trajectory.parquet": {"pyarrow"},
 }
 

@@ -20,6 +20,7 @@ from tool_envs.cli.rescore import rescore_records
 from tool_envs.cli.rollout import roll_out
 from tool_envs.cli.schema import schema_app
 from tool_envs.cli.serve import serve_app
+from tool_envs.cli.serve_mcp import serve_mcp
 from tool_envs.cli.slices import slice_app
 from tool_envs.cli.stats import show_stats
 from tool_envs.cli.tasks import list_tasks
@@ -66,6 +67,7 @@ app.add_typer(schema_app, name="schema")
 app.add_typer(slice_app, name="slice")
 app.add_typer(repo_app, name="repo")
 app.add_typer(serve_app, name="serve")
+serve_app.command("mcp")(serve_mcp)
 
 
 def main() -> None:

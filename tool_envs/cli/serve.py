@@ -10,6 +10,7 @@ import typer
 
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
 from tool_envs.errors import UsageError
+from tool_envs.serve.guard import listen
 from tool_envs.serve.sessions import Sessions
 from tool_envs.trajectory import TrajectoryWriter
 
@@ -42,7 +43,7 @@ def serve_http(
     server = load_server("http")
     token = read_token(token_env)
     with contextlib.ExitStack() as stack:
-        listener = stack.enter_context(server.listen(host, port, token))
+        listener = stack.enter_context(listen(host, port, token))
         records = None if out is None else stack.enter_context(TrajectoryWriter(out, sync_every=_SYNC_EVERY))
         served = Sessions(
             env_id, read_pairs(kwarg), records=records, limit=sessions, ttl=ttl, silence="fails"

@@ -30,7 +30,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, ToolEnvsError, UsageError
-from tool_envs.serve.guard import OPEN_PATH, Guard, require_token
+from tool_envs.serve.guard import OPEN_PATH, Guard
 from tool_envs.serve.http_forms import (
     EnvironmentAnswer,
     Failure,
@@ -192,7 +192,7 @@ def serve_http(sessions: Sessions, listener: socket.socket, token: str | None = 
 
     Args:
         sessions: The sessions.
-        listener: Where it listens: see `listen`.
+        listener: Where it listens: see `tool_envs.serve.guard.listen`.
         token: What requests must bear; None: they come from this machine.
     """
     config = uvicorn.Config(
@@ -203,23 +203,6 @@ def serve_http(sessions: Sessions, listener: socket.socket, token: str | None = 
         timeout_graceful_shutdown=5,
     )
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def listen(host: str, port: int, token: str | None = None) -> socket.socket:
-    """A socket that listens; for port 0, at one that is free.
-
-    Raises:
-        UsageError: The host can be reached from elsewhere and there is no token, or nobody can listen there.
-    """
-    require_token(host, token)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as problem:
-        raise UsageError(f"Nobody can listen on {host}, port {port}: {problem.strerror}.") from None
-    # Connections inherit it. Without it the body of an answer waits 40 ms for the client to confirm the head.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
 
 
 def _lifespan(sessions: Sessions) -> Any:  # noqa: ANN401 - what Starlette calls a lifespan
