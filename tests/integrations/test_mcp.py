@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,17 +12,21 @@ import pytest
 pytest.importorskip("mcp", reason="needs an environment of its own: make test-integrations LIBRARIES=mcp")
 
 import httpx2
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
+from strategies import calls, mutated_calls
+from toy_domain import ENV_ID as DESK
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.evaluation.seeds import episode_seed
 from tool_envs.serve.guard import listen
-from tool_envs.serve.mcp import OVER, Conversation, Host, list_tools
+from tool_envs.serve.mcp import OVER, Conversation, Host, build_server, list_tools
 from tool_envs.serve.mcp_http import PATH, http_server
 from tool_envs.serve.sessions import Sessions
 from tool_envs.trajectory.record import assistant_messages
@@ -36,6 +41,10 @@ PLAYER = AgentRef(name="oracle", version="1")
 NOBODY = {"email": "nobody@example.org"}
 MANY = 200
 TOKEN = "geheim"  # noqa: S105 - a test's own
+
+SCHEMA = unwrap(make_env(ENV_ID, KWARGS)).schema
+SESSIONS = Sessions(ENV_ID, KWARGS)
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 pytestmark = pytest.mark.anyio
 
@@ -85,17 +94,21 @@ def begin_here(task):
     return env, opening, info
 
 
+async def act(client, env, action):
+    """Take an action over MCP and here; both must meet the same. Returns what the client was told."""
+    result = await client.call_tool(action["name"], action["arguments"])
+    observation, *_, info = env.step(action)
+    texts = [content.text for content in result.content]
+    assert texts == [observation["content"], *([OVER] if env.outcome else [])]
+    assert result.is_error == (info["error_code"] is not None)
+    return texts
+
+
 async def play_to_end(client, env):
-    """Let the oracle act over MCP and here; both must meet the same. Returns what the client was told."""
+    """Let the oracle act over MCP and here; returns what the client was told."""
     texts = []
     while env.outcome is None:
-        action = env.domain.oracle(env.episode)
-        result = await client.call_tool(action["name"], action["arguments"])
-        observation, *_, info = env.step(action)
-        texts += [content.text for content in result.content]
-        expected = [observation["content"], *([OVER] if env.outcome else [])]
-        assert [content.text for content in result.content] == expected
-        assert result.is_error == (info["error_code"] is not None)
+        texts += await act(client, env, env.domain.oracle(env.episode))
     return texts
 
 
@@ -178,18 +191,35 @@ async def test_no_more_episodes_than_there_can_be(host_of):
             await play_to_end(other, begin_here(1)[0])
 
 
+def fits_protocol(call):
+    return isinstance(call["name"], str) and isinstance(call["arguments"], dict)
+
+
+@given(st.integers(0, 3), st.lists(calls(SCHEMA) | mutated_calls(SCHEMA).filter(fits_protocol), max_size=8))
+def test_whatever_is_called_is_answered_as_it_is_here(task, actions):
+    async def play():
+        conversation = Conversation(Host(SESSIONS, PLAYER, first_task=task))
+        await conversation.begin()
+        env, *_ = begin_here(task)
+        async with Client(build_server(conversation.host, lambda _: conversation)) as client:
+            for action in actions:
+                if env.outcome is None:
+                    await act(client, env, action)
+        await conversation.leave()
+
+    asyncio.run(play())
+
+
 # --- What a client is offered
 
 
 async def test_tools_are_those_of_the_schema_without_our_annotations():
-    schema = unwrap(make_env(ENV_ID, KWARGS)).schema
-
     offered = [
         {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-        for tool in list_tools(schema)
+        for tool in list_tools(SCHEMA)
     ]
 
-    assert offered == [tool["function"] for tool in schema.to_openai()]
+    assert offered == [tool["function"] for tool in SCHEMA.to_openai()]
 
 
 async def test_a_foreign_tool_list_gets_a_way_to_speak(host_of):
@@ -205,11 +235,9 @@ async def test_a_foreign_tool_list_gets_a_way_to_speak(host_of):
 
 
 async def test_reading_is_told_from_writing():
-    schema = unwrap(make_env(ENV_ID, KWARGS)).schema
+    hints = {tool.name: tool.annotations.read_only_hint for tool in list_tools(SCHEMA)}
 
-    hints = {tool.name: tool.annotations.read_only_hint for tool in list_tools(schema)}
-
-    assert hints == {name: tool.effect == "read" for name, tool in schema.tools.items()}
+    assert hints == {name: tool.effect == "read" for name, tool in SCHEMA.tools.items()}
 
 
 # --- Mistakes
@@ -242,6 +270,45 @@ async def test_a_mistake_is_a_result_that_says_what_is_wrong(tmp_path, host_of, 
     record = only_record(tmp_path)
     assert record.messages[-1].code == code
     assert record.data.final_digest == before
+
+
+HOSTILE = [
+    ('{"email": NaN}', 200),
+    ('{"email": 1e400}', 200),
+    (f'{{"email": {"9" * 5000}}}', 400),
+    (r'{"email": "\ud800"}', 400),
+    ('{"a":' * 100_000 + "1" + "}" * 100_000, 400),
+    (f'{{"email": "{"x" * 3_000_000}"}}', 200),
+    (f'{{"email": "{"x" * 5_000_000}"}}', 413),
+    ("[]", 200),
+    ("}", 400),
+]
+
+
+async def test_nothing_that_can_be_sent_ends_the_conversation(tmp_path, host_of):
+    async with served(host_of()) as url, httpx2.AsyncClient(headers=HEADERS) as http:
+        hello = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "x", "version": "1"},
+        }
+        answer = await http.post(url, content=request("initialize", json.dumps(hello)))
+        http.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
+        await http.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        statuses = []
+        for arguments, _ in HOSTILE:
+            call = f'{{"name": "find_user_id_by_email", "arguments": {arguments}}}'
+            statuses.append((await http.post(url, content=request("tools/call", call))).status_code)
+        call = json.dumps({"name": "find_user_id_by_email", "arguments": NOBODY})
+        last = (await http.post(url, content=request("tools/call", call))).json()
+
+    assert statuses == [status for _, status in HOSTILE]
+    assert "user_not_found" in last["result"]["content"][0]["text"]
+    replay(only_record(tmp_path))
+
+
+def request(method, params):
+    return f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}'
 
 
 async def test_calls_sent_at_once_are_carried_out_one_by_one(tmp_path, host_of):
@@ -333,10 +400,7 @@ async def test_a_defect_has_no_reward(tmp_path, host_of, monkeypatch):
     assert (outcome.status, outcome.reward) == ("infrastructure", None)
 
 
-async def test_a_failure_has_no_reward_and_tells_nothing(tmp_path, host_of, monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
-    from toy_domain import ENV_ID as DESK
-
+async def test_a_failure_has_no_reward_and_tells_nothing(tmp_path, host_of):
     host = host_of(env_id=DESK, kwargs={"user": "dead_line"})
     async with served(host) as url, Client(url) as client:
         with pytest.raises(MCPError) as told:

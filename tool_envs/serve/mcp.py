@@ -90,10 +90,14 @@ class Host:
 
 
 class Conversation:
-    """What one connection plays: one episode, from `begin` until it ends or the client leaves."""
+    """What one connection plays: one episode, from `begin` until it ends or the client leaves.
+
+    Args:
+        host: Gives it its episode.
+    """
 
     def __init__(self, host: Host) -> None:
-        self._host = host
+        self.host = host
         self._session: Session | None = None
         self._instructions: str | None = None
         self._turn = asyncio.Lock()  # calls that a client sends at once are carried out in their order
@@ -112,7 +116,7 @@ class Conversation:
         """
         async with self._turn:
             if self._instructions is None:
-                self._session, self._instructions = await self._host.begin()
+                self._session, self._instructions = await self.host.begin()
             return self._instructions
 
     async def call(self, name: str, arguments: dict[str, Json] | None) -> types.CallToolResult:
@@ -158,7 +162,7 @@ class Conversation:
         session, self._session = self._session, None
         if session is not None:
             with contextlib.suppress(SessionGoneError):
-                self._host.sessions.close(session)
+                self.host.sessions.close(session)
 
 
 def build_server(
