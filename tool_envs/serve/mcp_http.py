@@ -82,7 +82,7 @@ def http_app(host: Host, token: str | None = None) -> Application:
         streamable_http_path=PATH,
         json_response=True,
         session_idle_timeout=host.sessions.ttl,
-        host="127.0.0.1" if token is None else "",
+        host="",  # else it would check hosts itself, which is the guard's to do
     )
     return Guard(Door(app, host), token)
 
