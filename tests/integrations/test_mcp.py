@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import math
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +46,11 @@ TOKEN = "geheim"  # noqa: S105 - a test's own
 
 SCHEMA = unwrap(make_env(ENV_ID, KWARGS)).schema
 SESSIONS = Sessions(ENV_ID, KWARGS)
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "by hand", "version": "1"},
+}
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 pytestmark = pytest.mark.anyio
@@ -52,6 +59,10 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
+
+
+def request(method, params):
+    return f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}'
 
 
 class Clock:
@@ -138,6 +149,29 @@ async def test_an_episode_over_stdio(tmp_path, mode):
     assert record.outcome.reward == 1.0
     assert not any("reward" in text or "outcome" in text for text in [told, *texts])
     replay(record)
+
+
+def test_a_stop_over_stdio(tmp_path):
+    call = json.dumps({"name": "find_user_id_by_email", "arguments": NOBODY})
+    lines = [
+        request("initialize", json.dumps(HELLO)),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        request("tools/call", call),
+    ]
+    command = [*COMMAND, "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            print(*lines, sep="\n", file=server.stdin, flush=True)
+            answers = [server.stdout.readline() for _ in range(2)]
+            server.terminate()
+            code = server.wait(timeout=30)
+        finally:
+            server.kill()
+
+    outcome = only_record(tmp_path).outcome
+    assert "user_not_found" in answers[1]
+    assert code == -signal.SIGTERM
+    assert (outcome.status, outcome.reward, outcome.steps) == ("infrastructure", None, 1)
 
 
 async def test_episodes_over_http_and_a_stop_in_one(tmp_path):
@@ -287,12 +321,7 @@ HOSTILE = [
 
 async def test_nothing_that_can_be_sent_ends_the_conversation(tmp_path, host_of):
     async with served(host_of()) as url, httpx2.AsyncClient(headers=HEADERS) as http:
-        hello = {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "x", "version": "1"},
-        }
-        answer = await http.post(url, content=request("initialize", json.dumps(hello)))
+        answer = await http.post(url, content=request("initialize", json.dumps(HELLO)))
         http.headers["mcp-session-id"] = answer.headers["mcp-session-id"]
         await http.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"})
         statuses = []
@@ -305,10 +334,6 @@ async def test_nothing_that_can_be_sent_ends_the_conversation(tmp_path, host_of)
     assert statuses == [status for _, status in HOSTILE]
     assert "user_not_found" in last["result"]["content"][0]["text"]
     replay(only_record(tmp_path))
-
-
-def request(method, params):
-    return f'{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}'
 
 
 async def test_calls_sent_at_once_are_carried_out_one_by_one(tmp_path, host_of):
@@ -356,6 +381,13 @@ async def test_who_falls_silent_has_lost(tmp_path, host_of):
 
     outcome = only_record(tmp_path).outcome
     assert (outcome.status, outcome.ended_by, outcome.reward) == ("truncated", "silence", 0.0)
+
+
+async def test_silence_may_be_allowed_forever(tmp_path, host_of):
+    async with served(host_of(ttl=math.inf)) as url, Client(url) as client:
+        await play_to_end(client, begin_here(0)[0])
+
+    assert only_record(tmp_path).outcome.reward == 1.0
 
 
 async def test_a_call_that_its_client_gives_up_is_carried_out_before_the_next(tmp_path, host_of, monkeypatch):

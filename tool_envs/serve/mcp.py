@@ -13,6 +13,7 @@ protocol, and so is whatever is no part of the conversation.
 import asyncio
 import contextlib
 import logging
+import signal
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -245,11 +246,14 @@ async def kept(sessions: Sessions) -> AsyncIterator[None]:
 async def serve_stdio(host: Host) -> None:
     """Serve one client over stdin and stdout, and one episode, until stdin ends.
 
+    SIGTERM ends the process; an episode that then runs has no reward.
+
     Raises:
         InfrastructureError: The episode cannot begin.
     """
     conversation = Conversation(host)
     async with kept(host.sessions):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _stop, host.sessions)
         instructions = await conversation.begin()
         server = build_server(host, lambda _: conversation, instructions=instructions)
         async with stdio_server() as (reading, writing):
@@ -257,3 +261,10 @@ async def serve_stdio(host: Host) -> None:
                 await server.run(reading, writing, server.create_initialization_options())
             finally:
                 await conversation.leave()
+
+
+def _stop(sessions: Sessions) -> None:
+    sessions.stop()
+    # A thread waits for stdin, which may never end: the process cannot leave by itself.
+    asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+    signal.raise_signal(signal.SIGTERM)

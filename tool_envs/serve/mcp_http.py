@@ -5,6 +5,7 @@ have nothing that tells the requests of one episode from those of another. Clien
 """
 
 import logging
+import math
 from typing import Any
 
 import mcp_types as types
@@ -81,7 +82,7 @@ def http_app(host: Host, token: str | None = None) -> Application:
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
-        session_idle_timeout=host.sessions.ttl,
+        session_idle_timeout=host.sessions.ttl if math.isfinite(host.sessions.ttl) else None,
         host="",  # else it would check hosts itself, which is the guard's to do
     )
     return Guard(Door(app, host), token)
