@@ -326,6 +326,22 @@ async def test_who_falls_silent_has_lost(tmp_path, host_of):
     assert (outcome.status, outcome.ended_by, outcome.reward) == ("truncated", "silence", 0.0)
 
 
+@pytest.mark.parametrize("end", ["leaves", "falls silent"])
+async def test_a_conversation_knows_whether_it_runs(host_of, end):
+    clock = Clock()
+    conversation = Conversation(host_of(ttl=60, clock=clock))
+    runs = [conversation.is_running]
+    await conversation.begin()
+    runs.append(conversation.is_running)
+    if end == "leaves":
+        await conversation.leave()
+    else:
+        clock.now += 61
+        conversation.host.sessions.expire()
+
+    assert [*runs, conversation.is_running] == [False, True, False]
+
+
 async def test_silence_may_be_allowed_forever(tmp_path, host_of):
     async with served(host_of(ttl=math.inf)) as url, Client(url) as client:
         await play_to_end(client, begin_here(0)[0])

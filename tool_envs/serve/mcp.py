@@ -105,9 +105,15 @@ class Conversation:
         self._calls: set[asyncio.Task[types.CallToolResult]] = set()
 
     @property
-    def is_over(self) -> bool:
-        """Whether the episode began and nothing of it is left."""
-        return self._instructions is not None and self._session is None
+    def is_running(self) -> bool:
+        """Whether the episode began and may still go on."""
+        if self._session is None:
+            return False
+        try:
+            self.host.sessions.find(self._session.id)
+        except SessionGoneError:
+            return False
+        return True
 
     async def begin(self) -> str:
         """Begin the episode, if it did not begin before; returns what the agent is told.

@@ -52,7 +52,7 @@ class Door:
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
-                self._note(Headers(raw=message["headers"]), message["status"], conversation)
+                self._note(Headers(raw=message["headers"]), conversation)
             await send(message)
 
         await self._app({**scope, _CONVERSATION: conversation}, receive, watch)
@@ -60,14 +60,13 @@ class Door:
             self._conversations.pop(session_id, None)
             await conversation.leave()
 
-    def _note(self, headers: Headers, status: int, conversation: Conversation) -> None:
-        """Remember whose a new session is, and forget those that are over."""
+    def _note(self, headers: Headers, conversation: Conversation) -> None:
+        """Remember whose a new session is, and forget those whose episodes are over."""
         session_id = headers.get(_SESSION_ID)
-        if session_id is None or status >= 400 or session_id in self._conversations:
+        if session_id is None or session_id in self._conversations or not conversation.is_running:
             return
-        self._conversations = {
-            key: other for key, other in self._conversations.items() if not other.is_over
-        } | {session_id: conversation}
+        running = {key: other for key, other in self._conversations.items() if other.is_running}
+        self._conversations = running | {session_id: conversation}
 
 
 def http_app(host: Host, token: str | None = None) -> Application:
