@@ -20,7 +20,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium.error
@@ -153,7 +153,7 @@ def make_app(sessions: Sessions, token: str | None = None) -> Guard:
         title="tool-envs",
         description="Episodes of agents that use tools.",
         version="1.0.0",
-        lifespan=_lifespan(sessions),
+        lifespan=lambda _: sessions.served(),
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         responses={422: {"model": Failure}},
@@ -203,17 +203,6 @@ def serve_http(sessions: Sessions, listener: socket.socket, token: str | None = 
         timeout_graceful_shutdown=5,
     )
     uvicorn.Server(config).run(sockets=[listener])
-
-
-def _lifespan(sessions: Sessions) -> Any:  # noqa: ANN401 - what Starlette calls a lifespan
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watch = asyncio.create_task(sessions.watch())
-        yield
-        watch.cancel()
-        sessions.stop()
-
-    return lifespan
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
@@ -238,17 +238,6 @@ def _result(observation: Observation, code: str | None, *, is_over: bool) -> typ
     )
 
 
-@contextlib.asynccontextmanager
-async def kept(sessions: Sessions) -> AsyncIterator[None]:
-    """End those sessions that fall silent meanwhile, and all at the end."""
-    watching = asyncio.create_task(sessions.watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
-        sessions.stop()
-
-
 async def serve_stdio(host: Host) -> None:
     """Serve one client over stdin and stdout, and one episode, until stdin ends.
 
@@ -258,7 +247,7 @@ async def serve_stdio(host: Host) -> None:
         InfrastructureError: The episode cannot begin.
     """
     conversation = Conversation(host)
-    async with kept(host.sessions):
+    async with host.sessions.served():
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _stop, host.sessions)
         instructions = await conversation.begin()
         server = build_server(host, lambda _: conversation, instructions=instructions)

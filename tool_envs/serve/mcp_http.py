@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tool_envs.serve.guard import Application, Guard
-from tool_envs.serve.mcp import FAILED, Conversation, Host, build_server, kept
+from tool_envs.serve.mcp import FAILED, Conversation, Host, build_server
 from tool_envs.serve.sessions import TooManySessionsError
 
 PATH = "/mcp"
@@ -76,7 +76,7 @@ def http_app(host: Host, token: str | None = None) -> Application:
         host: Whose episodes are played.
         token: What requests must bear; None: they come from this machine, and from no page of a browser.
     """
-    server = build_server(host, _conversation, lifespan=lambda _: kept(host.sessions))
+    server = build_server(host, _conversation, lifespan=lambda _: host.sessions.served())
     server.middleware.append(_begin)
     app = server.streamable_http_app(
         streamable_http_path=PATH,

@@ -6,7 +6,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from tool_envs.env import Observation, ToolEnv, unwrap
@@ -264,6 +264,16 @@ class Sessions:
         while True:
             await asyncio.sleep(min(self.ttl / 4, 1.0))
             self.expire()
+
+    @contextlib.asynccontextmanager
+    async def served(self) -> AsyncIterator[None]:
+        """End those sessions that fall silent meanwhile, and all at the end."""
+        watching = asyncio.create_task(self.watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            self.stop()
 
     def stop(self) -> None:
         """End all sessions, since their server stops; the episodes that still run have no reward."""
