@@ -30,7 +30,7 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import ActionTypeError, EpisodeEndedError, InfrastructureError, UsageError
 from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError, step_each
-from tool_envs.serve.http import listen
+from tool_envs.serve.guard import listen
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
