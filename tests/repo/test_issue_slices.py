@@ -58,6 +58,14 @@ def test_verified_is_over_the_rows_that_are_there(rows):
     verify_slice(found, {"path": str(rows)})
 
 
+def test_where_repositories_are_is_the_users_to_say_and_all_else_is_the_slices(rows, tmp_path):
+    elsewhere = {"path": str(rows), "mirrors": str(tmp_path), "python": sys.executable}
+
+    assert load_slice(VERIFIED, elsewhere) == load_slice(VERIFIED, {"path": str(rows)})
+    with pytest.raises(UsageError, match="has its own 'max_steps'"):
+        load_slice(VERIFIED, {"path": str(rows), "max_steps": 5})
+
+
 def test_other_rows_are_another_slice(rows):
     before = load_slice(VERIFIED, {"path": str(rows)})
     changed = msgspec.structs.replace(load_instances(rows)[0], problem_statement="Something else.")

@@ -23,13 +23,13 @@ DataPath = Annotated[
     str | None, typer.Option("--path", help="Where the files of a foreign slice lie (tau-bench's, say).")
 ]
 
-UserArguments = Annotated[
+SliceArguments = Annotated[
     list[str] | None,
     typer.Option(
         "-k",
         "--kwarg",
         metavar="KEY=VALUE",
-        help="Of a foreign slice, its user: user=llm, user_model=NAME, user_base_url=URL ...",
+        help="Of a foreign slice: its user (user=llm, user_model=NAME ...), where things are (mirrors=FILE).",
     ),
 ]
 

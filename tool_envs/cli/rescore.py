@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tool_envs.cli.evaluate import report_table
-from tool_envs.cli.options import DataPath, UserArguments, slice_arguments
+from tool_envs.cli.options import DataPath, SliceArguments, slice_arguments
 from tool_envs.cli.screen import console, progress, ticked
 from tool_envs.evaluation import load_slice, write_report
 from tool_envs.evaluation.rescore import rescore
@@ -19,7 +19,7 @@ def rescore_records(
     path: Annotated[Path, typer.Argument(help="Store of records, or a JSONL file.")],
     slice_id: Annotated[str, typer.Option("--slice", help="Frozen slice, such as retail/test@1.")],
     data_path: DataPath = None,
-    kwarg: UserArguments = None,
+    kwarg: SliceArguments = None,
     out: Annotated[Path | None, typer.Option(help="Write the report here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON object.")] = False,
 ) -> None:

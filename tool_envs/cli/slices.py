@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tool_envs.cli.options import DataPath, EnvId, Kwargs, UserArguments, read_pairs, slice_arguments
+from tool_envs.cli.options import DataPath, EnvId, Kwargs, SliceArguments, read_pairs, slice_arguments
 from tool_envs.cli.screen import console, table_of
 from tool_envs.evaluation.release import release_slice
 from tool_envs.evaluation.slice import Slice, freeze
@@ -34,7 +34,7 @@ def list_slices() -> None:
 def show_slice(
     slice_id: SliceId,
     path: DataPath = None,
-    kwarg: UserArguments = None,
+    kwarg: SliceArguments = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as one JSON object.")] = False,
 ) -> None:
     """What a slice froze."""
@@ -52,7 +52,7 @@ def show_slice(
 def verify(
     slice_id: Annotated[str | None, typer.Argument(help="Id of the slice; none: all released ones.")] = None,
     path: DataPath = None,
-    kwarg: UserArguments = None,
+    kwarg: SliceArguments = None,
 ) -> None:
     """Check that what a slice froze is what is here; names what differs."""
     chosen = [slice_id] if slice_id else [each for each in slice_ids() if each not in FOREIGN]
