@@ -9,9 +9,11 @@ from tool_envs.env import unwrap
 from tool_envs.evaluation.episodes import result_of_record, result_without_episode
 from tool_envs.evaluation.evaluate import measure_floors
 from tool_envs.evaluation.report import FORMAT_VERSION, Report
+from tool_envs.evaluation.results import EpisodeResult
 from tool_envs.evaluation.slice import Slice
 from tool_envs.messages import Json
 from tool_envs.rollout import EndedEpisode, Engine, EpisodePolicy, Plan, Policy, Versions
+from tool_envs.task import TaskSet
 from tool_envs.trajectory import read_trajectories
 from tool_envs.trajectory.record import PolicyVersion
 from tool_envs.trajectory.refs import AgentRef
@@ -78,28 +80,33 @@ def evaluate_policy(
                 on_episode(ended, to_play)
 
         summary = asyncio.run(engine.run(note))
-        # The folder is of one run, under one grader: the records say how each episode was graded.
-        records = {(record.task.id, record.seed): record for record in read_trajectories(folder)}
-        results = [
-            result_of_record(record, (planned.task, tasks[planned.task]), planned.sample)
-            if (record := records.get((tasks[planned.task].id, planned.seed)))
-            else result_without_episode(
-                tasks[planned.task],
-                planned.task,
-                planned.sample,
-                planned.seed,
-                errors[planned.task, planned.sample],
-            )
-            for planned in plan
-        ]
+        results = _results(plan, tasks, folder, errors)
         floors = measure_floors(env, frozen, indexes)
     return Report(
         format_version=FORMAT_VERSION,
         slice=frozen,
         agent=AgentRef(name=policy.name, version=version),
         trials=trials,
-        results=tuple(results),
+        results=results,
         floors=floors,
         marks=marks,
         seconds=summary.seconds,
     )
+
+
+def _results(
+    plan: Plan, tasks: TaskSet, folder: str | Path, errors: Mapping[tuple[int, int], str]
+) -> tuple[EpisodeResult, ...]:
+    """How each planned episode went, by its record or by what its last attempt failed of.
+
+    The folder is of one run, under one grader: the records say how each episode was graded.
+    """
+    records = {(record.task.id, record.seed): record for record in read_trajectories(folder)}
+    found = []
+    for planned in plan:
+        index, trial, task = planned.task, planned.sample, tasks[planned.task]
+        if record := records.get((task.id, planned.seed)):
+            found.append(result_of_record(record, (index, task), trial))
+        else:
+            found.append(result_without_episode(task, index, trial, planned.seed, errors[index, trial]))
+    return tuple(found)
