@@ -67,15 +67,18 @@ class TinyPolicy:
             for _ in range(_PATIENCE):
                 await asyncio.sleep(0)
         waiting, self._waiting, self._serving = self._waiting, [], None
+        mistake = None
         try:
             write(self._model, [draft for draft, _ in waiting], self.tokenizer.end_id, LONGEST)
-        except Exception as mistake:
-            for _, future in waiting:
-                future.set_exception(mistake)
-            return
+        except Exception as problem:
+            mistake = problem  # of all episodes that wait: each of them raises it
         for _, future in waiting:
-            if not future.done():  # its episode was cancelled
+            if future.done():  # its episode was cancelled
+                continue
+            if mistake is None:
                 future.set_result(None)
+            else:
+                future.set_exception(mistake)
 
 
 class _TinyEpisode:
