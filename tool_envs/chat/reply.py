@@ -44,6 +44,7 @@ class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
         finish_reason: Why it ended: `stop`, `tool_calls`, `length` (cut at the limit of tokens),
             `content_filter`; empty: the server did not say.
         model: The model's name for itself; empty: the server did not say.
+        id: What the server calls the reply; empty: it did not say.
         usage: Tokens; None: the server did not say, so that they are unknown.
         cost: US dollars; None: unknown, for want of prices or of usage.
         prompt_token_ids: All that the model was given; None: not served.
@@ -54,6 +55,7 @@ class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
     message: dict[str, Json]
     finish_reason: str = ""
     model: str = ""
+    id: str = ""
     usage: Usage | None = None
     cost: float | None = None
     prompt_token_ids: tuple[int, ...] | None = None
@@ -95,6 +97,7 @@ class _Completion(msgspec.Struct):
     choices: tuple[_Choice, ...] = ()
     error: Any = None
     model: str | None = None
+    id: str | None = None
     usage: Usage | None = None
     prompt_token_ids: _Ids | None = None
 
@@ -124,6 +127,7 @@ def read_reply(body: bytes) -> ChatReply:
         message=choice.message,
         finish_reason=choice.finish_reason or "",
         model=completion.model or "",
+        id=completion.id or "",
         usage=completion.usage,
         prompt_token_ids=completion.prompt_token_ids,
         token_ids=choice.token_ids,
