@@ -4,7 +4,6 @@ tokenizer = load_tokenizer("models/small", tools=env.unwrapped.schema.to_openai(
 sequence = tool_envs.trajectory.tokenize(trajectory, tokenizer)
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import transformers
 
 from tool_envs.errors import DataFileError, MaskProofError, UsageError
 from tool_envs.messages import Json
-from tool_envs.trajectory.chat_tokenizer import join_composed
+from tool_envs.trajectory.chat_tokenizer import as_templates_expect, join_composed
 
 _TEMPLATE_ERRORS = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a template may raise: it is a program, and refuses a conversation in this way."""
@@ -65,7 +64,7 @@ class TransformersTokenizer:
 
     def render(self, messages: list[dict[str, Any]], add_generation_prompt: bool) -> str:
         """The text of a conversation: see `ChatTokenizer`."""
-        chat = [*self._head, *map(_as_templates_expect, messages)]
+        chat = [*self._head, *map(as_templates_expect, messages)]
         try:
             text: str = self._tokenizer.apply_chat_template(
                 chat, tools=self._tools, tokenize=False, add_generation_prompt=add_generation_prompt
@@ -118,13 +117,3 @@ def read_tokenizer(folder: str | Path) -> Any:  # noqa: ANN401 - not installed w
         )
     except (OSError, ValueError) as problem:
         raise DataFileError(folder, f"holds no tokenizer: {problem!s:.300}") from None
-
-
-def _as_templates_expect(message: dict[str, Any]) -> dict[str, Any]:
-    if not message.get("tool_calls"):
-        return message
-    calls = [
-        {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
-        for call in message["tool_calls"]
-    ]
-    return {**message, "content": message["content"] or "", "tool_calls": calls}

@@ -1,8 +1,9 @@
 """What turns a conversation into tokens: a chat template with its tokeniser, and the form that they take."""
 
 import bisect
+import json
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from tool_envs.chat_form import to_chat
@@ -63,6 +64,17 @@ def chat_message(recorded: RecordedMessage) -> dict[str, Any]:
     """A recorded message in OpenAI's chat form: see `tool_envs.chat_form`. Thoughts are left out."""
     (message,) = to_chat([_as_message(recorded)])
     return message
+
+
+def as_templates_expect(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message in OpenAI's chat form as chat templates expect it: arguments of calls are objects."""
+    if not message.get("tool_calls"):
+        return dict(message)
+    calls = [
+        {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
+        for call in message["tool_calls"]
+    ]
+    return {**message, "content": message["content"] or "", "tool_calls": calls}
 
 
 def _as_message(recorded: RecordedMessage) -> Message:
