@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 TAU_BENCH_PATH ?= $(abspath $(firstword $(wildcard ../shared/tau_bench ../tau-bench)))
 export TAU_BENCH_PATH
 
-.PHONY: demo test test-integrations sweep lint bench learn train-tiny rollouts clean
+.PHONY: demo test test-integrations compatibility sweep lint bench learn train-tiny rollouts clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -33,13 +33,17 @@ INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 test-integrations: $(INTEGRATIONS) ## Foreign libraries, each in an environment of its own: LIBRARIES="sb3 cleanrl".
 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
-	.venvs/$*/bin/python -m pytest -W default tests/integrations/test_$*.py
+	.venvs/$*/bin/python -m pytest -W default $(KEEP) tests/integrations/test_$*.py
 
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*
 	$(if $(FIRST),.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check $(FIRST))
 	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
 	touch $@
+
+compatibility: $(VENV)/.installed ## The README's table of libraries, from new runs of their tests: LIBRARIES="sb3 cleanrl".
+	-$(MAKE) --keep-going test-integrations KEEP='--compatibility benchmarks/results/compatibility'
+	$(BIN)/python benchmarks/compatibility.py
 
 sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs, all cheats on all built-in issues, and 50 of them at once.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \

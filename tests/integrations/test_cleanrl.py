@@ -27,6 +27,8 @@ from train_ppo import (
     train,
 )
 
+pytestmark = pytest.mark.library("torch")
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "train_ppo.py"
 
 torch.set_num_threads(1)  # small networks are slower with more
@@ -42,6 +44,7 @@ def make(lanes=LANES, **kwargs):
     return make_vec(lanes, mode=AutoresetMode.NEXT_STEP, **kwargs)
 
 
+@pytest.mark.shows("PPO in one file, as CleanRL has it")
 @forms
 def test_what_it_learns_from_is_what_stepping_by_hand_gives(form):
     """`Watched` fails the test when a choice is made that is not possible."""
@@ -65,6 +68,7 @@ def test_what_it_learns_from_is_what_stepping_by_hand_gives(form):
     assert torch.equal(~rollout.counts[1:], rollout.ended[:-1])
 
 
+@pytest.mark.shows("the compiled stepper")
 def test_the_compiled_stepper_gives_it_the_same():
     kind = {"max_steps": SHORT, "difficulty": 1, "pool_size": 64}
     compiled = gymnasium.make_vec(ENV_ID, num_envs=LANES, observation="features", **kind)
@@ -162,6 +166,7 @@ def rewards_by_hand(seed, actions):
     return rewards
 
 
+@pytest.mark.shows("PPO in one file, as CleanRL has it")
 @forms
 def test_it_trains_for_some_updates_and_gets_better(form):
     rates = []

@@ -229,6 +229,8 @@ def trainer(model, tokenizer, dataset, folder, **options):
 # --- TRL
 
 
+@pytest.mark.library("trl")
+@pytest.mark.shows("`SFTTrainer` trains on exported tokens and masks")
 def test_trl_takes_tokens_as_they_are_and_trains(written, tokenizer_folder, model, tokenizer, tmp_path):
     rows = export(written, "trl-tokens", tmp_path / "x", tokenizer_folder)
     dataset = load(tmp_path / "x", tmp_path / "cache")
@@ -239,6 +241,8 @@ def test_trl_takes_tokens_as_they_are_and_trains(written, tokenizer_folder, mode
     assert math.isfinite(prepared.train().training_loss)
 
 
+@pytest.mark.library("trl")
+@pytest.mark.shows("its own masks of exported messages are ours")
 def test_trl_makes_of_messages_the_labels_that_we_make(written, tokenizer_folder, model, tokenizer, tmp_path):
     rows = export(written, "trl", tmp_path / "messages")
     tokens = export(written, "trl-tokens", tmp_path / "tokens", tokenizer_folder)
@@ -253,6 +257,8 @@ def test_trl_makes_of_messages_the_labels_that_we_make(written, tokenizer_folder
     assert math.isfinite(prepared.train().training_loss)
 
 
+@pytest.mark.library("datasets")
+@pytest.mark.shows("rows and index load as one dataset")
 def test_the_index_chooses_episodes_by_reward(written, tmp_path):
     export(written, "trl", tmp_path / "x")
     dataset = load(tmp_path / "x", tmp_path / "cache")
@@ -263,6 +269,8 @@ def test_the_index_chooses_episodes_by_reward(written, tmp_path):
     assert len(dataset) == 9
 
 
+@pytest.mark.library("trl")
+@pytest.mark.shows("`SFTTrainer` trains on exported tokens and masks")
 def test_trl_trains_on_what_a_model_sampled(sampled, model, tokenizer, tmp_path):
     export(sampled, "trl-tokens", tmp_path / "x")
     dataset = load(tmp_path / "x", tmp_path / "cache")
@@ -302,6 +310,8 @@ def test_a_folder_that_is_no_tokenizer_is_told(tokenizer, tmp_path):
 # --- OpenAI and ATIF
 
 
+@pytest.mark.library("openai")
+@pytest.mark.shows("rows are of the types of its messages and tools")
 def test_openai_messages_are_of_its_types(written, sampled, tmp_path):
     pydantic = pytest.importorskip("pydantic")
     types = pytest.importorskip("openai.types.chat", reason="the package openai is not installed")
@@ -316,6 +326,8 @@ def test_openai_messages_are_of_its_types(written, sampled, tmp_path):
             tools.validate_python(row["tools"])
 
 
+@pytest.mark.library("atif")
+@pytest.mark.shows("records are read back, with rewards, tokens and log-probabilities")
 def test_atif_reads_every_record(written, sampled, tmp_path):
     atif = pytest.importorskip("atif")
 
@@ -351,6 +363,8 @@ def test_chains_of_tokens_hold_in_some_episodes_and_break_in_others(sampled):
     assert max(counts) > 1
 
 
+@pytest.mark.library("verl")
+@pytest.mark.shows("rows become `AgentLoopOutput` and `DataProto`")
 def test_verl_makes_tensors_of_rows(sampled, tmp_path):
     loop = pytest.importorskip("verl.experimental.agent_loop.agent_loop", reason="verl is not installed")
     protocol = pytest.importorskip("verl.protocol", reason="verl is not installed")
@@ -370,6 +384,8 @@ def test_verl_makes_tensors_of_rows(sampled, tmp_path):
         assert len(protocol.DataProto.from_dict(tensors=batch)) == 1
 
 
+@pytest.mark.library("skyrl")
+@pytest.mark.shows("rows become a batch of `GeneratorOutput`")
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="SkyRL's types need Python 3.12 to be imported")
 def test_skyrl_makes_a_batch_of_rows(sampled, tmp_path):
     base = pytest.importorskip("skyrl.train.generators.base", reason="SkyRL is not installed")
@@ -394,6 +410,8 @@ def test_skyrl_makes_a_batch_of_rows(sampled, tmp_path):
     assert set(statuses) == set(REASONS)
 
 
+@pytest.mark.library("areal")
+@pytest.mark.shows("rows become a padded batch")
 def test_areal_takes_rows_as_tensors(sampled, tmp_path):
     executor = pytest.importorskip(
         "areal.infra.workflow_executor", reason="AReaL, which needs an older PyTorch, is not installed"

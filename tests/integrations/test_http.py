@@ -34,6 +34,8 @@ from tool_envs.serve.guard import listen
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
+pytestmark = pytest.mark.library("fastapi")
+
 PATH = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
 COMMAND = Path(sys.executable).with_name("tool-envs")
 RETAIL = "tool_envs/Retail-v0"
@@ -110,6 +112,7 @@ actions = st.one_of(
 )
 
 
+@pytest.mark.shows("episodes over HTTP equal to local ones")
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1 << 40), texts=st.lists(actions, max_size=12))
 def test_episodes_are_those_of_the_environment_itself(desk, seed, texts):
@@ -132,6 +135,7 @@ def test_what_is_no_action_does_not_reach_the_server(desk):
         env.step("Hello.")
 
 
+@pytest.mark.shows("Gymnasium's checker passes `RemoteEnv`")
 def test_gymnasium_checks_it(desk):
     with contextlib.closing(desk.env()) as env:
         check_env(env, skip_render_check=True)
@@ -240,6 +244,7 @@ def test_a_defect_of_the_environment_harms_no_other():
         assert step[0]["role"] == "user"
 
 
+@pytest.mark.shows("1,000 sessions, then 429")
 def test_a_thousand_sessions_and_no_more():
     with serving(toy_domain.ENV_ID, "--sessions", 1000) as server, httpx.Client(base_url=server.url) as http:
         sessions = [http.post("/sessions").json()["session"] for _ in range(1000)]
@@ -271,6 +276,7 @@ def test_clients_wait_for_a_session():
 # --- Ends
 
 
+@pytest.mark.shows("410 after a restart")
 def test_a_server_that_was_killed_and_started_anew(tmp_path):
     server = Server(toy_domain.ENV_ID, "--out", tmp_path)
     env, other = server.env(), server.env()

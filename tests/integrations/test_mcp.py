@@ -52,7 +52,7 @@ TOKEN = "geheim"  # noqa: S105 - a test's own
 SCHEMA = unwrap(make_env(ENV_ID, KWARGS)).schema
 SESSIONS = Sessions(ENV_ID, KWARGS)
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.library("mcp"), pytest.mark.anyio]
 
 
 @pytest.fixture
@@ -74,6 +74,7 @@ def host_of(tmp_path):
 # --- Whole episodes
 
 
+@pytest.mark.shows("the SDK's client plays over stdio and HTTP")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_an_episode_over_stdio(tmp_path, mode):
     arguments = [*COMMAND[1:], "--first-task", "3", "--agent", "oracle", "--out", str(tmp_path / "out")]
@@ -117,6 +118,7 @@ def test_a_stop_over_stdio(tmp_path):
     assert (outcome.status, outcome.reward, outcome.steps) == ("infrastructure", None, 1)
 
 
+@pytest.mark.shows("the SDK's client plays over stdio and HTTP")
 async def test_episodes_over_http_and_a_stop_in_one(tmp_path):
     command = [*COMMAND, "--transport", "http", "--port", "0", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -142,6 +144,7 @@ async def test_episodes_over_http_and_a_stop_in_one(tmp_path):
         replay(record)
 
 
+@pytest.mark.shows("200 sessions at once")
 async def test_many_episodes_at_once(tmp_path, host_of):
     host = host_of(limit=MANY)
     async with served(host) as url, contextlib.AsyncExitStack() as stack:
@@ -172,6 +175,7 @@ def fits_protocol(call):
     return isinstance(call["name"], str) and isinstance(call["arguments"], dict)
 
 
+@pytest.mark.shows("answers equal to local ones")
 @given(st.integers(0, 3), st.lists(calls(SCHEMA) | mutated_calls(SCHEMA).filter(fits_protocol), max_size=8))
 def test_whatever_is_called_is_answered_as_it_is_here(task, actions):
     async def play():

@@ -23,6 +23,8 @@ from tool_envs.rollout.player import LocalPlayer, Work
 from tool_envs.rollout.ray import RayPlayer
 from tool_envs.trajectory.record import PolicyVersion, assistant_messages
 
+pytestmark = pytest.mark.library("ray")
+
 ENV_ID = "tool_envs/Retail-v0"
 PLAN = Plan(range(8), 2, seed=3)
 WORKERS, CONCURRENCY = 2, 6
@@ -89,6 +91,7 @@ def test_ray_listens_on_loopback():
     assert [node["NodeManagerAddress"] for node in ray.nodes()] == ["127.0.0.1"]
 
 
+@pytest.mark.shows("rollouts in actors give the same records")
 def test_the_records_are_those_of_episodes_played_here():
     ended, summary = play(ScriptedPolicy(ORACLE), IN_RAY)
 
@@ -96,6 +99,7 @@ def test_the_records_are_those_of_episodes_played_here():
     assert summary.failed_attempts == {}
 
 
+@pytest.mark.shows("actors may die")
 @pytest.mark.parametrize("seed", range(4))
 def test_an_actor_that_dies_at_any_moment_loses_its_running_episodes_only(seed, tmp_path):
     expected, turns = undisturbed()
@@ -130,6 +134,7 @@ async def begin(policy, versions):
     return player, episode
 
 
+@pytest.mark.shows("versions of the policy change while episodes run")
 def test_actors_hear_of_versions_while_episodes_run(tmp_path):
     async def run():
         versions = Versions(FIRST)

@@ -14,6 +14,8 @@ from ray.tune import register_env
 
 from tool_envs.integrations.rllib import MaskedModule
 
+pytestmark = pytest.mark.library("ray")
+
 LANES = 4
 SHORT = 14
 """So few actions that some episodes are cut short and some are not."""
@@ -57,6 +59,7 @@ def starts(count, **kwargs):
     return found
 
 
+@pytest.mark.shows("samples of RLlib equal to stepping by hand")
 @forms
 def test_what_it_samples_is_what_stepping_by_hand_gives(form):
     """`Watched` fails the test when a choice is made that is not possible."""
@@ -80,6 +83,7 @@ def test_what_it_samples_is_what_stepping_by_hand_gives(form):
             assert ends == [is_last and episode.is_terminated, is_last and episode.is_truncated]
 
 
+@pytest.mark.shows("the compiled stepper")
 def test_the_compiled_stepper_gives_it_the_same():
     sampled = []
     for vectorized in ("sync", "vector_entry_point"):
@@ -95,6 +99,7 @@ def test_the_compiled_stepper_gives_it_the_same():
         assert (one.is_terminated, one.is_truncated) == (other.is_terminated, other.is_truncated)
 
 
+@pytest.mark.shows("RLlib's PPO trains with masks")
 @forms
 def test_it_trains_for_some_updates(form):
     algorithm = configure(action_form=form, max_steps=50).build_algo()
@@ -113,6 +118,7 @@ def weights(algorithm):
     return algorithm.get_module().get_state()
 
 
+@pytest.mark.shows("remote environment runners")
 def test_other_processes_find_the_environment():
     algorithm = configure(f"tool_envs:{ENV_ID}", runners=1).build_algo()
 

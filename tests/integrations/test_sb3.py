@@ -23,6 +23,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 from tool_envs.errors import UsageError
 from tool_envs.integrations.sb3 import GymnasiumVecEnv
 
+pytestmark = pytest.mark.library("stable-baselines3")
+
 SCRIPT = Path(__file__).parents[2] / "examples" / "train_sb3.py"
 
 torch.set_num_threads(1)  # small networks are slower with more
@@ -53,6 +55,7 @@ def random_steps(venv, count):
         yield actions, observations, *rest
 
 
+@pytest.mark.shows("a `VecEnv` equal to stepping by hand")
 @variants
 @pytest.mark.parametrize("max_steps", [SHORT, 50])
 def test_a_lane_is_the_environment_stepped_by_hand(variant, max_steps):
@@ -83,6 +86,7 @@ def test_a_lane_is_the_environment_stepped_by_hand(variant, max_steps):
     assert ends > LANES
 
 
+@pytest.mark.shows("the compiled stepper as a `VecEnv`")
 def test_the_compiled_stepper_gives_it_the_same():
     kind = {"max_steps": SHORT, "difficulty": 1, "pool_size": 64, "observation": "features"}
     compiled = gymnasium.make_vec(ENV_ID, num_envs=LANES, autoreset_mode="SameStep", **kind)
@@ -108,6 +112,8 @@ def test_some_episodes_are_cut_short_and_some_are_not():
     assert all(info["steps"] == SHORT for info in infos if info["TimeLimit.truncated"])
 
 
+@pytest.mark.library("sb3-contrib")
+@pytest.mark.shows("exact masks")
 @pytest.mark.parametrize("form", ["sequential", "multidiscrete"])
 def test_masks_are_those_of_the_last_observation(form):
     venv = GymnasiumVecEnv(make_vec(LANES, action_form=form))
@@ -138,6 +144,8 @@ class KeepRollout(BaseCallback):
         return self.policy.predict_values(self.policy.obs_to_tensor(observation)[0]).item()
 
 
+@pytest.mark.library("sb3-contrib")
+@pytest.mark.shows("`MaskablePPO` trains")
 @variants
 def test_what_it_learns_from_is_what_stepping_by_hand_gives(variant):
     """`Watched` fails the test when a choice is made that is not possible."""
@@ -166,6 +174,8 @@ def test_what_it_learns_from_is_what_stepping_by_hand_gives(variant):
     assert rollout.episode_starts.sum() > LANES
 
 
+@pytest.mark.library("sb3-contrib")
+@pytest.mark.shows("`MaskablePPO` trains")
 def test_it_trains_for_some_updates_and_gets_better():
     venv = VecMonitor(GymnasiumVecEnv(make_vec(16)))
     model = MaskablePPO(

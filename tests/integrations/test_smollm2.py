@@ -21,6 +21,8 @@ from tool_envs.chat import ChatClient, ContextOverflowError
 from tool_envs.errors import InfrastructureError
 from tool_envs.trajectory import Trajectory, record_episode, replay
 
+pytestmark = pytest.mark.library("xllamacpp")
+
 CONTEXT = 6144  # tokens, of which a conversation may have half: policy, tools and a few turns of a small desk
 SAMPLING = {"max_tokens": 160, "temperature": 0.3, "seed": 1}
 LIBRARY = "library_desk:library_tests/Library-v0"
@@ -70,6 +72,7 @@ def check(record):
         replay(Trajectory.from_json(json.loads(record.to_line())))
 
 
+@pytest.mark.shows("SmolLM2 as the agent")
 @pytest.mark.parametrize(
     "options", [{"calls": "native"}, {"calls": "json"}, {"calls": "json", "thought": True}]
 )
@@ -89,6 +92,7 @@ def test_the_agent(url, options):
     assert ledger.uncounted == 0
 
 
+@pytest.mark.shows("replies held to the schema of the tools")
 def test_replies_held_to_a_schema_are_calls_of_its_tools(url):
     async def run():
         async with chat(url) as client:
@@ -128,6 +132,7 @@ def test_a_cut_reply_and_a_full_context_truncate(url):
         asyncio.run(ask())
 
 
+@pytest.mark.shows("SmolLM2 as the customer")
 @pytest.mark.parametrize("agent", ["refuse", "repeat", "guess"])
 def test_the_user(url, agent):
     """Every episode ends: by the user, at the limit, or without a reward where the model failed as one."""

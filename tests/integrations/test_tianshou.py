@@ -21,6 +21,8 @@ from torch import nn
 from tool_envs.errors import UsageError
 from tool_envs.integrations.tianshou import GymnasiumVectorEnv, MaskedActor
 
+pytestmark = pytest.mark.library("tianshou")
+
 torch.set_num_threads(1)  # small networks are slower with more
 
 LANES = 4
@@ -75,6 +77,7 @@ def collect(envs, **how_much):
     return [each[:] for each in buffer.buffers]
 
 
+@pytest.mark.shows("what its collector stores is equal to stepping by hand")
 @pytest.mark.parametrize("how_much", [{"n_step": 400}, {"n_episode": 15}], ids=str)
 def test_what_it_stores_is_what_stepping_by_hand_gives(how_much):
     """`Watched` fails the test when a choice is made that is not possible.
@@ -95,6 +98,7 @@ def test_what_it_stores_is_what_stepping_by_hand_gives(how_much):
     assert len(ends) >= 15
 
 
+@pytest.mark.shows("the compiled stepper")
 @pytest.mark.parametrize("how_much", [{"n_step": 400}, {"n_episode": 15}], ids=str)
 def test_the_compiled_stepper_gives_it_the_same(how_much):
     kind = {"max_steps": SHORT, "pool_size": 64}
@@ -110,6 +114,7 @@ def test_the_compiled_stepper_gives_it_the_same(how_much):
         assert list(one.info.task_index) == list(other.info.task_index)
 
 
+@pytest.mark.shows("PPO trains with masks")
 def test_it_trains_for_some_updates_and_gets_better():
     envs = make_dummy(16)
     algorithm = make_ppo(envs)

@@ -34,6 +34,8 @@ from tool_envs.integrations.transformers import TransformersTokenizer, load_toke
 from tool_envs.trajectory import Trajectory, TrajectoryWriter, tokenize
 from tool_envs.trajectory.chat_tokenizer import chat_of
 
+pytestmark = pytest.mark.library("transformers")
+
 GOOD = sorted(ENDS.keys() - {"chatml_thoughts"})
 tokenizers = st.sampled_from(sorted(TOKENIZERS))
 templates = pytest.mark.parametrize("template", GOOD)
@@ -76,6 +78,7 @@ def test_templates_render_and_tokenizers_cut_as_the_tests_in_the_main_environmen
     assert adapter.end == ours.end
 
 
+@pytest.mark.shows("masks equal to those of generation tags")
 @templates
 @settings(max_examples=40)
 @given(trajectory=talks.map(all_trained), name=tokenizers)
@@ -203,6 +206,7 @@ def test_a_character_without_tokens_is_refused():
         tokenize(record_of([observation("user", "Hi"), said("a\x16b")]), pretrained())
 
 
+@pytest.mark.shows("a pretrained tokenizer")
 def test_what_the_oracle_does_is_tokenized_with_the_pretrained_vocabulary():
     adapter = pretrained("chatml_tools")
 
@@ -237,6 +241,7 @@ def test_a_folder_is_read_without_the_network(tmp_path, monkeypatch):
         )
 
 
+@pytest.mark.shows("proofs of masks with the tokenizer of a folder")
 def test_validate_proves_records_with_the_tokenizer_of_a_folder(tmp_path):
     with TrajectoryWriter(tmp_path / "x") as writer:
         for record in oracle_records():

@@ -20,6 +20,8 @@ from torchrl.objectives.value import GAE
 from tool_envs.errors import UsageError
 from tool_envs.integrations.torchrl import masked_env
 
+pytestmark = pytest.mark.library("torchrl")
+
 torch.set_num_threads(1)  # small networks are slower with more
 
 LANES = 4
@@ -53,6 +55,7 @@ def assert_as_by_hand(batch, seed, **kwargs):
     assert ends > len(batch)
 
 
+@pytest.mark.shows("masked random actions, equal to stepping by hand")
 @forms
 def test_random_actions_are_possible_and_do_what_they_do_by_hand(form):
     """`Watched` fails the test when a choice is made that is not possible."""
@@ -65,11 +68,13 @@ def test_random_actions_are_possible_and_do_what_they_do_by_hand(form):
     assert_as_by_hand(rollout, 5, max_steps=SHORT, action_form=form)
 
 
+@pytest.mark.shows("`check_env_specs`")
 @forms
 def test_it_is_what_it_says(form):
     check_env_specs(make(action_form=form), break_when_any_done="both")
 
 
+@pytest.mark.shows("the compiled stepper")
 @forms
 def test_the_compiled_stepper_gives_it_the_same(form):
     kind = {"max_steps": SHORT, "difficulty": 1, "pool_size": 64, "observation": "features"}
@@ -100,6 +105,7 @@ def make_actor_and_critic(env):
     return actor, ValueOperator(value, in_keys=["features"])
 
 
+@pytest.mark.shows("PPO trains with masks")
 def test_it_trains_for_some_updates_and_gets_better():
     torch.manual_seed(0)
     env = make(16)
