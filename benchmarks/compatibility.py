@@ -18,7 +18,7 @@ TESTS = ROOT / "tests" / "integrations"
 BEGIN, END = "<!-- compatibility: written by `make compatibility` -->\n", "<!-- end of compatibility -->\n"
 
 UNTESTED = {
-    "gem-llm": "pins older releases of what we need; its environments have the form `reset`, `step(str)`",
+    "gem-llm": "its import wants many other libraries, some of them pinned",
     "nemo-gym": "wants Python 3.13.14 or newer",
     "pufferlib": "has no wheels, and its build downloads a graphics library",
 }

@@ -1,4 +1,4 @@
-"""Desks for a server: one with a defect, and one whose tools are another project's."""
+"""Desks for a server: one with a defect, and one whose tools are another project's; and calls at a desk."""
 
 import dataclasses
 
@@ -10,6 +10,14 @@ from tool_envs.toolkit import Toolkit
 
 DEFECTIVE = "served_desks:tool_envs_tests/DefectiveDesk-v0"
 FOREIGN = "served_desks:tool_envs_tests/ForeignDesk-v0"
+
+CALLS = [
+    {"name": "get_book", "arguments": {"book_id": "B3"}},
+    {"name": "lend", "arguments": {"member_id": "M2", "book_id": "B1", "days": 7}},
+    {"name": "lend", "arguments": {"days": 1 << 70}},
+    {"name": "no_such_tool"},
+    {"name": "close_desk", "arguments": {}},
+]
 
 
 class DefectiveDeskEnv(DeskEnv):

@@ -25,6 +25,7 @@ import toy_domain
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from served_desks import CALLS
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
@@ -97,13 +98,6 @@ def ends(folder):
 
 # --- The same as the environment itself
 
-CALLS = [
-    {"name": "get_book", "arguments": {"book_id": "B3"}},
-    {"name": "lend", "arguments": {"member_id": "M2", "book_id": "B1", "days": 7}},
-    {"name": "lend", "arguments": {"days": 1 << 70}},
-    {"name": "no_such_tool"},
-    {"name": "close_desk", "arguments": {}},
-]
 actions = st.one_of(
     st.sampled_from(CALLS),
     st.text(),  # lone surrogates too

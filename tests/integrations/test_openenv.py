@@ -22,6 +22,7 @@ import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openenv.core import GenericEnvClient
+from served_desks import CALLS
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
@@ -83,13 +84,6 @@ def desk():
 
 # --- The same as the environment itself
 
-CALLS = [
-    {"name": "get_book", "arguments": {"book_id": "B3"}},
-    {"name": "lend", "arguments": {"member_id": "M2", "book_id": "B1", "days": 7}},
-    {"name": "lend", "arguments": {"days": 1 << 70}},
-    {"name": "no_such_tool"},
-    {"name": "close_desk", "arguments": {}},
-]
 actions = st.one_of(
     st.sampled_from(CALLS),
     st.text(),  # lone surrogates too
