@@ -7,6 +7,8 @@ is what the kept runs give.
 import argparse
 import ast
 import sys
+import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +28,7 @@ UNTESTED = {
 
 
 class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the tests of one file showed of a library.
+    """What the tests of one extra showed of a library.
 
     Args:
         library: Name of the distribution.
@@ -51,7 +53,7 @@ class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the tests of one file showed, on one version of Python."""
+    """What the tests of one extra showed, on one version of Python."""
 
     python: str
     libraries: tuple[Shown, ...]
@@ -68,6 +70,22 @@ def read_runs(folder: Path) -> dict[str, Run]:
     return {file.stem: msgspec.json.decode(file.read_bytes(), type=Run) for file in folder.glob("*.json")}
 
 
+def extras() -> set[str]:
+    """The extras that can be installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return set(project["optional-dependencies"])
+
+
+def files_by_extra(tests: Path) -> dict[str, list[Path]]:
+    """The files of tests by the extra that they want: `test_http.py` and `test_http_many.py` by `http`."""
+    found, known = defaultdict(list), extras()
+    for file in sorted(tests.glob("test_*.py")):
+        words = file.stem.split("_")[1:]
+        starts = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
+        found[next((start for start in starts if start in known), starts[0])].append(file)
+    return dict(found)
+
+
 def marked_libraries(file: Path) -> set[str]:
     """The libraries that a file of tests says it is about, whether it can be run here or not."""
     calls = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Call)]
@@ -77,11 +95,10 @@ def marked_libraries(file: Path) -> set[str]:
 def rows(results: Path, tests: Path) -> Iterator[tuple[str, str, str, str, str]]:
     """Library, version, extra, how it was tested, and what works, unsorted."""
     runs = read_runs(results)
-    for file in tests.glob("test_*.py"):
-        extra = file.stem.removeprefix("test_")
+    for extra, files in files_by_extra(tests).items():
         run = runs.get(extra, Run(python="", libraries=()))
         shown = {each.library: each for each in run.libraries}
-        for library in marked_libraries(file):
+        for library in set().union(*map(marked_libraries, files)):
             if library in shown:
                 each = shown[library]
                 yield library, each.version or "", f"`{extra}`", tested(each, run.python), works(each)
@@ -108,7 +125,7 @@ def works(shown: Shown) -> str:
 
 
 def table(results: Path = RESULTS, tests: Path = TESTS) -> str:
-    """The whole table, one row for each library and file of tests."""
+    """The whole table, one row for each library and extra."""
     head = ("library", "version", "extra", "tested with", "what works")
     body = sorted(rows(results, tests), key=lambda row: (row[0].casefold(), row[2]))
     lines = [head, ("---",) * len(head), *((f"`{row[0]}`", *row[1:]) for row in body)]

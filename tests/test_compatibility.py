@@ -141,6 +141,20 @@ def test_a_part_of_a_file_is_not_kept(marked, arguments):
     assert not marked.joinpath("kept").exists()
 
 
+def test_files_of_one_extra_are_kept_as_one(tmp_path):
+    """`http` is an extra, `http_many` is none."""
+    one = 'import pytest\n\npytestmark = pytest.mark.library("pytest")\n\n\ndef test_it():\n    pass\n'
+    for name in ("http", "http_many"):
+        tmp_path.joinpath(f"test_{name}.py").write_text(one)
+
+    assert run(tmp_path, "--compatibility", "kept", "test_http.py").returncode == pytest.ExitCode.USAGE_ERROR
+    assert run(tmp_path, "--compatibility", "kept").returncode == 0
+
+    [file] = tmp_path.joinpath("kept").iterdir()
+    [shown] = json.loads(file.read_text())["libraries"]
+    assert (file.name, shown["passed"]) == ("http.json", 2)
+
+
 @pytest.mark.parametrize("arguments", [["-x", "--compatibility", "kept"], []])
 def test_nothing_is_kept_of_a_run_that_stops_or_was_not_asked_to_keep(marked, arguments):
     assert run(marked, *arguments, "test_marked.py").returncode == pytest.ExitCode.TESTS_FAILED
@@ -181,19 +195,19 @@ def test_a_table_that_was_edited_is_found():
 
 
 def test_every_file_of_tests_is_about_a_library():
-    files = {file.stem.removeprefix("test_"): file for file in INTEGRATIONS.glob("test_*.py")}
+    files = TABLE["files_by_extra"](INTEGRATIONS)
 
-    about_none = {extra for extra, file in files.items() if not TABLE["marked_libraries"](file)}
+    about_none = {extra for extra, found in files.items() if not all(map(TABLE["marked_libraries"], found))}
 
     assert about_none == NO_LIBRARY
 
 
 def test_kept_runs_are_of_the_tests_that_there_are():
     """What was shown once, by tests that have another name now, is shown by none."""
+    files = TABLE["files_by_extra"](INTEGRATIONS)
     for extra, kept in TABLE["read_runs"](TABLE["RESULTS"]).items():
-        source = INTEGRATIONS.joinpath(f"test_{extra}.py").read_text("utf-8")
+        source = "".join(file.read_text("utf-8") for file in files[extra])
+        phrases = set(re.findall(r'mark\.shows\(\s*"(.*)"', source))
         for each in kept.libraries:
             assert f'mark.library("{each.library}"' in source
-            assert {f'mark.shows("{what}")' for what in [*each.shows, *each.fails]} <= set(
-                re.findall(r'mark\.shows\(".*"\)', source)
-            )
+            assert {*each.shows, *each.fails} <= phrases

@@ -1,7 +1,7 @@
 """What a run of tests showed of each library, kept for the table in the README.
 
-`pytest --compatibility FOLDER tests/integrations/test_NAME.py` writes `FOLDER/NAME.json`, for tests with the
-marks `library` and `shows` (see pyproject.toml). Without the option nothing is kept.
+`pytest --compatibility FOLDER tests/integrations/test_NAME*.py` writes `FOLDER/NAME.json`, for all tests
+of the extra NAME with the marks `library` and `shows` (see pyproject.toml). Without it nothing is kept.
 """
 
 import importlib.metadata
@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from compatibility import Run, Shown, write_run
+from compatibility import Run, Shown, files_by_extra, marked_libraries, write_run
 
 
 def pytest_addoption(parser):
@@ -28,11 +28,20 @@ def pytest_configure(config):
     config.pluginmanager.register(Keeper(folder))
 
 
-PARTS = "--compatibility keeps what whole files of tests show: choose no tests among theirs."
+PARTS = (
+    "--compatibility keeps what an extra shows as a whole: give all its files, and choose no tests in them."
+)
+
+
+def files_of(items):
+    """The extras that tests are of, each with all its files."""
+    chosen = {item.path for item in items}
+    known = [pair for folder in {path.parent for path in chosen} for pair in files_by_extra(folder).items()]
+    return {extra: files for extra, files in known if chosen & set(files)}
 
 
 class Keeper:
-    """Notes how each test with the mark `library` went, and writes a file for each file of tests."""
+    """Notes how each test with the mark `library` went, and writes a file for each extra."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -41,6 +50,12 @@ class Keeper:
     def pytest_deselected(self):
         raise pytest.UsageError(PARTS)
 
+    def pytest_collection_finish(self, session):
+        chosen = {item.path for item in session.items}
+        for files in files_of(session.items).values():
+            if any(marked_libraries(file) for file in set(files) - chosen):
+                raise pytest.UsageError(PARTS)
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item):
         report = yield
@@ -48,16 +63,20 @@ class Keeper:
         return report
 
     def pytest_sessionfinish(self, session):
-        if session.items and self._reports.keys() != set(session.items):
+        if self._reports.keys() != set(session.items):
             return  # stopped on the way
-        files = defaultdict(lambda: defaultdict(list))
-        for item in session.items:
+        for extra, files in files_of(session.items).items():
+            self._keep(extra, [item for item in session.items if item.path in files])
+
+    def _keep(self, extra, items):
+        libraries = defaultdict(list)
+        for item in items:
             if mark := item.get_closest_marker("library"):
-                files[item.path][mark.args[0], mark.kwargs.get("fake")].append(item)
-        for path, libraries in files.items():
+                libraries[mark.args[0], mark.kwargs.get("fake")].append(item)
+        if libraries:
             shown = [self._shown(*library, items) for library, items in sorted(libraries.items(), key=str)]
             run = Run(python=".".join(platform.python_version_tuple()[:2]), libraries=tuple(shown))
-            write_run(self._folder, path.stem.removeprefix("test_"), run)
+            write_run(self._folder, extra, run)
 
     def _shown(self, library, fake, items):
         outcomes = [self._outcome(item) for item in items]

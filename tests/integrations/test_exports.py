@@ -120,7 +120,7 @@ def written(folder):
             agent = load_agent(name)
             evaluate(
                 env_id,
-                {"split": "test", "difficulty": 1},
+                {"split": "train", "difficulty": 1},
                 agent,
                 tasks=range(3),
                 on_episode=lambda env, r, agent=agent: writer.append(
@@ -146,7 +146,7 @@ def sample_episode(model, tokenizer, ref, seed):
     one as the tokens of its text, as most clients do.
     """
     limit = 4 if seed < 2 else 2  # the user hangs up on the third word that they do not understand
-    env = gymnasium.make("tool_envs/Retail-v0", split="test", max_steps=limit, disable_env_checker=True)
+    env = gymnasium.make("tool_envs/Retail-v0", split="train", max_steps=limit, disable_env_checker=True)
     env.reset(seed=seed, options={"task_index": seed // 2})
     inner, turns, generator = env.unwrapped, [], torch.Generator().manual_seed(seed)
     known, known_text = (), ""
