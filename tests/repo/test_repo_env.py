@@ -4,6 +4,8 @@ import asyncio
 import json
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import gymnasium
@@ -227,6 +229,23 @@ def test_instances_are_chosen_by_their_split(kwargs, tmp_path):
 def test_wrong_arguments_are_refused(kwargs, changed, error):
     with pytest.raises(error):
         make_env(TESTS, {**kwargs, **changed})
+
+
+WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(["cydifflib", "re2", "unidiff", "yaml"]))
+import gymnasium, tool_envs
+try:
+    gymnasium.make(sys.argv[1])
+except tool_envs.ToolEnvsError as error:
+    print(error)
+"""
+
+
+def test_without_the_libraries_of_the_domain_it_says_what_to_install():
+    told = subprocess.run([sys.executable, "-c", WITHOUT, TESTS], capture_output=True, text=True, check=True)
+
+    assert "pip install 'tool-envs[repo]'" in told.stdout
 
 
 @pytest.fixture

@@ -1,14 +1,25 @@
 """`tool_envs/RepoTests-v0` and `tool_envs/RepoSimilarity-v0`: issues in a code base, rewarded apart."""
 
 import functools
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
+from tool_envs.domain import Domain
 from tool_envs.env import ToolEnv
 from tool_envs.errors import UsageError
-from tool_envs.repo.domain import load_domain
 from tool_envs.repo.sandbox import SandboxName
 from tool_envs.reward import TerminalSource
 from tool_envs.vector import ToolVectorEnv
+
+
+def _import_loader() -> Callable[..., Domain]:
+    try:
+        from tool_envs.repo.domain import load_domain
+    except ModuleNotFoundError as missing:
+        raise UsageError(
+            f"Issues in a code base need the library {missing.name}: pip install 'tool-envs[repo]'."
+        ) from None
+    return load_domain
 
 
 class _RepoEnv(ToolEnv):
@@ -34,7 +45,7 @@ class _RepoEnv(ToolEnv):
                     f"`{name}` is a string (so that the spec of the environment is JSON), not {place!r:.80}."
                 )
         super().__init__(
-            load_domain(self.reward, path, mirrors, split, sandbox, python),
+            _import_loader()(self.reward, path, mirrors, split, sandbox, python),
             user="issue",
             max_steps=max_steps,
             parallel_calls=parallel_calls,
