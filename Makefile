@@ -33,7 +33,7 @@ INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 test-integrations: $(INTEGRATIONS) ## Foreign libraries, each in an environment of its own: LIBRARIES="sb3 cleanrl".
 
 $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
-	.venvs/$*/bin/python -m pytest -W default $(KEEP) tests/integrations/test_$*.py
+	.venvs/$*/bin/python -m pytest -W default $(KEEP) $(wildcard tests/integrations/test_$*.py tests/integrations/test_$*_*.py)
 
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*

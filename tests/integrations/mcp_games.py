@@ -9,10 +9,11 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.evaluation.seeds import episode_seed
 from tool_envs.serve.guard import listen
-from tool_envs.serve.mcp import OVER
+from tool_envs.serve.mcp import OVER, Host
 from tool_envs.serve.mcp_http import PATH, http_server
+from tool_envs.serve.sessions import Sessions
 from tool_envs.trajectory.refs import AgentRef
-from tool_envs.trajectory.store import read_trajectories
+from tool_envs.trajectory.store import TrajectoryWriter, read_trajectories
 
 ENV_ID = "tool_envs/Retail-v0"
 KWARGS = {"difficulty": 1}
@@ -38,6 +39,17 @@ class Clock:
 
     def __call__(self):
         return self.now
+
+
+@contextlib.contextmanager
+def recording_hosts(folder):
+    """Makes hosts that record in a folder."""
+    with TrajectoryWriter(folder) as records:
+
+        def make(env_id=ENV_ID, kwargs=KWARGS, **setting):
+            return Host(Sessions(env_id, kwargs, records=records, **setting), PLAYER)
+
+        yield make
 
 
 @contextlib.asynccontextmanager

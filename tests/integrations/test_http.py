@@ -1,16 +1,8 @@
-"""A real server over HTTP, and its client: equal to the environment itself, bounded, guarded, restartable."""
+"""A real server over HTTP, and its client: equal to the environment itself, and with its ends."""
 
 import contextlib
-import json
-import os
 import signal
-import socket
-import subprocess
-import sys
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -23,77 +15,22 @@ import httpx
 import served_desks
 import toy_domain
 from gymnasium.utils.env_checker import check_env
+from http_servers import CALLS, RETAIL, Server, ends, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from served_desks import CALLS
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
-from tool_envs.errors import ActionTypeError, EpisodeEndedError, InfrastructureError, UsageError
-from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError, step_each
-from tool_envs.serve.guard import listen
+from tool_envs.errors import ActionTypeError, EpisodeEndedError, UsageError
+from tool_envs.serve.client import RemoteEnv, ServerError
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
-
-pytestmark = pytest.mark.library("fastapi")
-
-PATH = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])])
-COMMAND = Path(sys.executable).with_name("tool-envs")
-RETAIL = "tool_envs/Retail-v0"
-WHO = {"agent": {"name": "visitor", "version": "7"}}
-TOKEN = "s3cret"  # noqa: S105 - of a test
-
-
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, env_id, *arguments, port=0):
-        self.process = subprocess.Popen(
-            [COMMAND, "serve", "http", env_id, "--port", str(port), *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": PATH, "TOKEN": TOKEN},
-        )
-        self.url = self.process.stdout.readline().strip()
-        self.port = int(self.url.rpartition(":")[2])
-        self.envs = []
-
-    def env(self, **kwargs):
-        self.envs.append(RemoteEnv(self.url, **{"agent": "visitor", "version": "7", **kwargs}))
-        return self.envs[-1]
-
-    def end(self, how):
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        self.process.wait()
-        self.process.stdout.close()
-
-    def hang_up(self):
-        for env in self.envs:
-            env.close()
-
-
-@contextlib.contextmanager
-def serving(env_id, *arguments, port=0):
-    server = Server(env_id, *arguments, port=port)
-    try:
-        yield server
-    finally:
-        server.end(signal.SIGTERM)
-        server.hang_up()
 
 
 @pytest.fixture(scope="module")
 def desk():
     with serving(toy_domain.ENV_ID) as server:
         yield server
-
-
-def ends(folder):
-    return [
-        (each.outcome.status, each.outcome.reward, each.outcome.ended_by)
-        for each in read_trajectories(folder)
-    ]
 
 
 # --- The same as the environment itself
@@ -106,7 +43,6 @@ actions = st.one_of(
 )
 
 
-@pytest.mark.shows("episodes over HTTP equal to local ones")
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1 << 40), texts=st.lists(actions, max_size=12))
 def test_episodes_are_those_of_the_environment_itself(desk, seed, texts):
@@ -129,11 +65,18 @@ def test_what_is_no_action_does_not_reach_the_server(desk):
         env.step("Hello.")
 
 
-@pytest.mark.shows("Gymnasium's checker passes `RemoteEnv`")
 def test_gymnasium_checks_it(desk):
     with contextlib.closing(desk.env()) as env:
         check_env(env, skip_render_check=True)
         assert env.env_id == toy_domain.ENV_ID
+
+
+def test_it_is_a_gymnasium_env(desk):
+    with contextlib.closing(desk.env()) as env:
+        limited = gymnasium.wrappers.TimeLimit(env, 1)
+        limited.reset(seed=0)
+
+        assert limited.step("Hello.")[3]
 
 
 def test_foreign_tool_lists_come_as_they_are():
@@ -186,91 +129,9 @@ def test_a_failure_behind_the_server_ends_the_episode_alone(tmp_path):
     ]
 
 
-# --- Many at once
-
-
-def test_steps_of_one_request_are_those_of_many(desk):
-    envs, alone = [desk.env() for _ in range(8)], [make_env(toy_domain.ENV_ID, {}) for _ in range(8)]
-    for seed, (env, other) in enumerate(zip(envs, alone, strict=True)):
-        env.reset(seed=seed)
-        other.reset(seed=seed)
-    sent = [CALLS[place % len(CALLS)] for place in range(8)]
-
-    assert step_each(envs, sent) == [env.step(action) for env, action in zip(alone, sent, strict=True)]
-    with pytest.raises(UsageError, match="8 environments"):
-        step_each(envs, sent[:7])
-    with pytest.raises(UsageError, match="twice"):
-        step_each([envs[0], envs[0]], sent[:2])
-    assert step_each([], []) == []
-    for env in envs:
-        env.close()
-
-
-def test_one_of_many_that_fails_harms_no_other():
-    with serving(toy_domain.ENV_ID, "-k", "user=dead_line") as server:
-        envs = [server.env() for _ in range(3)]
-        for env, fails_at in zip(envs, (9, 1, 9), strict=True):
-            env.reset(seed=0, options={"fails_at": fails_at})
-        envs[2]._line.ask("DELETE", f"/sessions/{envs[2]._session}")
-
-        first, failed, gone = step_each(envs, ["Hello."] * 3)
-
-        assert first[0]["content"] == "Are you there?"
-        assert isinstance(failed, ServerError)
-        assert isinstance(gone, SessionGoneError)
-        with pytest.raises(EpisodeEndedError):
-            step_each(envs, ["Hello."] * 3)
-        envs[0].step("Hello.")
-
-
-def test_a_defect_of_the_environment_harms_no_other():
-    with serving(served_desks.DEFECTIVE) as server:
-        env, other = server.env(), server.env()
-        env.reset(seed=0)
-        other.reset(seed=0)
-        with pytest.raises(ServerError, match="the server's log says which"):
-            env.step("Break.")
-        env.reset(seed=0)
-
-        failed, step = step_each([env, other], ["Break.", "Hello."])
-
-        assert isinstance(failed, ServerError)
-        assert step[0]["role"] == "user"
-
-
-@pytest.mark.shows("1,000 sessions, then 429")
-def test_a_thousand_sessions_and_no_more():
-    with serving(toy_domain.ENV_ID, "--sessions", 1000) as server, httpx.Client(base_url=server.url) as http:
-        sessions = [http.post("/sessions").json()["session"] for _ in range(1000)]
-        for session in sessions:
-            assert http.post(f"/sessions/{session}/reset", json={**WHO, "seed": 0}).status_code == 200
-        with ThreadPoolExecutor(16) as pool:
-            refused = list(pool.map(lambda _: http.post("/sessions"), range(64)))
-            steps = [{"session": session, "action": "Hello."} for session in sessions]
-            results = http.post("/steps", json={"steps": steps}).json()["results"]
-
-        assert {answer.status_code for answer in refused} == {429}
-        assert all(1 <= int(answer.headers["retry-after"]) <= 10 for answer in refused)
-        assert len(results) == 1000
-        assert len({json.dumps(result) for result in results}) == 1  # equal seeds, equal episodes
-        assert "error" not in results[0]
-
-
-def test_clients_wait_for_a_session():
-    with serving(toy_domain.ENV_ID, "--sessions", 1, "--ttl", 3) as server:
-        first, second = server.env(), server.env(patience=60.0)
-        first.reset(seed=0)
-        with pytest.raises(ServerFullError, match="All 1 sessions are taken"):
-            server.env(patience=0.0).reset(seed=0)
-        threading.Timer(0.2, first.close).start()
-
-        second.reset(seed=0)
-
-
 # --- Ends
 
 
-@pytest.mark.shows("410 after a restart")
 def test_a_server_that_was_killed_and_started_anew(tmp_path):
     server = Server(toy_domain.ENV_ID, "--out", tmp_path)
     env, other = server.env(), server.env()
@@ -335,100 +196,3 @@ def test_the_oracle_earns_its_reward_over_the_line(tmp_path):
 
         assert (reward, terminated, info["outcome"]["reward"]) == (1.0, True, 1.0)
         assert ends(tmp_path) == [("completed", 1.0, inner.outcome.ended_by)]
-
-
-# --- What stands before it
-
-
-def test_a_token_beyond_loopback():
-    refused = subprocess.run(
-        [COMMAND, "serve", "http", RETAIL, "--host", "0.0.0.0"],  # noqa: S104 - refused
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert refused.returncode == 2
-    assert "give a token" in refused.stderr
-
-    with serving(toy_domain.ENV_ID, "--token-env", "TOKEN") as server:
-        with pytest.raises(UsageError, match="Bearer"):
-            server.env()
-        assert httpx.get(f"{server.url}/health").json() == {"status": "ok"}
-        with contextlib.closing(server.env(token=TOKEN)) as env:
-            env.reset(seed=0)
-
-
-def test_requests_that_are_refused(desk):
-    def ask(path, **kwargs):
-        answer = httpx.post(f"{desk.url}{path}", **kwargs)
-        return answer.status_code, answer.json()["error"]["type"]
-
-    session = httpx.post(f"{desk.url}/sessions").json()["session"]
-    reset = f"/sessions/{session}/reset"
-
-    assert ask("/sessions", headers={"host": "evil.example"}) == (403, "WrongHost")
-    assert ask("/sessions", headers={"origin": "https://evil.example"}) == (403, "WrongOrigin")
-    assert ask("/steps", content=b" " * ((1 << 22) + 1)) == (413, "BodyTooLarge")
-    assert ask("/sessions/7/step", json={"action": ""}) == (404, "UnknownSessionError")
-    assert ask(f"/sessions/{session}/step", json={"action": ""}) == (409, "EpisodeEndedError")
-    assert ask(reset, json={}) == (422, "RequestError")
-    assert ask(reset, json={**WHO, "sead": 0}) == (422, "RequestError")
-    assert ask(reset, content=b"{", headers={"content-type": "application/json"}) == (422, "RequestError")
-    assert ask(reset, json={**WHO, "seed": -1})[0] == 422
-
-
-def test_the_document_of_the_api(desk):
-    document = httpx.get(f"{desk.url}/openapi.json").json()
-
-    assert document["openapi"].startswith("3.1")
-    assert set(document["paths"]) == {
-        "/environment",
-        "/health",
-        "/sessions",
-        "/sessions/{session}",
-        "/sessions/{session}/reset",
-        "/sessions/{session}/step",
-        "/steps",
-    }
-    fields = document["components"]["schemas"]["StepAnswer"]["properties"]
-    assert list(fields) == ["observation", "reward", "terminated", "truncated", "info"]
-
-
-def test_answers_are_not_held_back():
-    with (
-        listen("127.0.0.1", 0) as listener,
-        socket.create_connection(listener.getsockname()),
-        listener.accept()[0] as connection,
-    ):
-        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
-
-def test_ports_that_are_taken():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = subprocess.run(
-            [COMMAND, "serve", "http", RETAIL, "--port", str(taken.getsockname()[1])],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    assert result.returncode == 2
-    assert "Nobody can listen" in result.stderr
-
-
-def test_a_server_that_speaks_otherwise(tmp_path):
-    """Something else answers on the port: a failure of the infrastructure, and no mistake of ours."""
-    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", tmp_path]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as other:
-        port = other.stdout.readline().split(" port ")[1].split()[0]
-        with pytest.raises(InfrastructureError, match="no answer that can be read"):
-            RemoteEnv(f"http://127.0.0.1:{port}", agent="visitor", version="7")
-        other.terminate()
-
-
-def test_it_is_a_gymnasium_env(desk):
-    with contextlib.closing(desk.env()) as env:
-        limited = gymnasium.wrappers.TimeLimit(env, 1)
-        limited.reset(seed=0)
-
-        assert limited.step("Hello.")[3]

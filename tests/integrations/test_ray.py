@@ -2,14 +2,10 @@
 
 import asyncio
 import functools
-import os
 from pathlib import Path
 
 import pytest
 
-# Read when Ray is imported: its processes listen on loopback alone, and it reports to nobody.
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 pytest.importorskip("ray", reason="needs an environment of its own: make test-integrations LIBRARIES=ray")
 
 import ray

@@ -27,7 +27,8 @@ forms = pytest.mark.parametrize("form", ["sequential", "multidiscrete"])
 
 @pytest.fixture(autouse=True, scope="module")
 def local_ray():
-    ray.init(num_cpus=1, include_dashboard=False)
+    ray.init(address="local", num_cpus=1, include_dashboard=False)
+    assert [node["NodeManagerAddress"] for node in ray.nodes()] == ["127.0.0.1"]
     yield
     ray.shutdown()
 

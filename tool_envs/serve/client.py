@@ -19,6 +19,7 @@ from tool_envs.serve.guard import require_token
 from tool_envs.serve.sessions import SessionGoneError, SessionInUseError
 from tool_envs.spaces import MessageSpace, ToolCallSpace
 
+_Start: TypeAlias = tuple[Observation, dict[str, Any]]
 _Step: TypeAlias = tuple[Observation, float, bool, bool, dict[str, Any]]
 _KNOWN: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (EpisodeEndedError, SessionGoneError, SessionInUseError)
@@ -104,9 +105,7 @@ class RemoteEnv(gymnasium.Env[Observation, Json]):
         self.action_space = ToolCallSpace(self.schema)
         self.observation_space = MessageSpace()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> _Start:
         """Start an episode; one that still runs is truncated.
 
         Raises:
@@ -114,20 +113,12 @@ class RemoteEnv(gymnasium.Env[Observation, Json]):
             ServerError: The server failed.
             ServerFullError: It has no session left, and patience has run out.
         """
-        super().reset(seed=seed)
-        if not is_json(options):
-            raise UsageError(f"Options of reset are JSON values, not {options!r:.80}.")
-        # Raw output of the bit generator: the distributions on top of it may change with numpy.
-        seed = int(self.np_random.bit_generator.random_raw()) >> 32 if seed is None else seed
-        who = {"name": self.agent, "version": self.version}
-        body = {"agent": who, "seed": seed, "options": options}
-        self._is_running = False
+        body = self._start(seed, options)
         try:
             answer = self._ask_session("reset", body)
         except SessionGoneError:
             answer = self._ask_session("reset", body)
-        self._is_running = True
-        return answer["observation"], answer["info"]
+        return self._read_reset(answer)
 
     def step(self, action: Json) -> _Step:
         """Take one action: text, bytes or a JSON value (see `tool_envs.actions`).
@@ -149,6 +140,16 @@ class RemoteEnv(gymnasium.Env[Observation, Json]):
                 self._line.ask("DELETE", f"/sessions/{self._session}")
         self._session, self._is_running = None, False
         self._line.close()
+
+    def _start(self, seed: int | None, options: dict[str, Any] | None) -> dict[str, Json]:
+        """Leave the episode, and say how the next one starts."""
+        super().reset(seed=seed)
+        if not is_json(options):
+            raise UsageError(f"Options of reset are JSON values, not {options!r:.80}.")
+        # Raw output of the bit generator: the distributions on top of it may change with numpy.
+        seed = int(self.np_random.bit_generator.random_raw()) >> 32 if seed is None else seed
+        self._is_running = False
+        return {"agent": {"name": self.agent, "version": self.version}, "seed": seed, "options": options}
 
     def _ask_session(self, what: str, body: Json) -> Json:
         self._session = self._session or self._open()
@@ -179,11 +180,59 @@ class RemoteEnv(gymnasium.Env[Observation, Json]):
         if not self._is_running:
             raise EpisodeEndedError("There is no running episode. Call `reset` before `step`.")
 
+    def _read_reset(self, answer: Json) -> _Start:
+        self._is_running = True
+        return answer["observation"], answer["info"]
+
     def _read_step(self, answer: Json) -> _Step:
         self._is_running = not (answer["terminated"] or answer["truncated"])
         names = ("observation", "reward", "terminated", "truncated", "info")
         observation, reward, terminated, truncated, info = (answer[name] for name in names)
         return observation, reward, terminated, truncated, info
+
+
+def reset_each(
+    envs: Sequence[RemoteEnv],
+    *,
+    seeds: Sequence[int | None] | None = None,
+    options: Sequence[dict[str, Any] | None] | None = None,
+) -> list[_Start | InfrastructureError]:
+    """Start an episode in each of several environments of one server, in one request.
+
+    Args:
+        envs: The environments, each once.
+        seeds: A seed for each of them, as `reset` takes it; None: no seed for any.
+        options: Options for each of them, likewise.
+
+    Returns:
+        For each what `reset` returns; in the place of one that failed the failure, and it has no episode.
+
+    Raises:
+        UsageError: There are not as many seeds or options as environments, an environment stands there twice,
+            or one of them cannot start so; none of them has an episode then.
+        ServerError: The server did not answer; none of them has an episode.
+        ServerFullError: It has no session left for one of them, and patience has run out; likewise.
+    """
+    seeds = [None] * len(envs) if seeds is None else seeds
+    options = [None] * len(envs) if options is None else options
+    _require_one_each(envs, seeds, "a seed")
+    _require_one_each(envs, options, "options")
+    bodies = [env._start(*start) for env, *start in zip(envs, seeds, options, strict=True)]
+    answers = _open_and_reset(envs, bodies)
+    gone = [place for place, answer in enumerate(answers) if isinstance(answer, SessionGoneError)]
+    anew = _open_and_reset([envs[place] for place in gone], [bodies[place] for place in gone])
+    for place, answer in zip(gone, anew, strict=True):
+        answers[place] = answer
+    return [
+        answer if isinstance(answer, InfrastructureError) else env._read_reset(answer)
+        for env, answer in zip(envs, answers, strict=True)
+    ]
+
+
+def _open_and_reset(envs: Sequence[RemoteEnv], bodies: Sequence[Json]) -> list[Json]:
+    for env in envs:
+        env._session = env._session or env._open()
+    return _ask_each(envs, "resets", bodies)
 
 
 def step_each(envs: Sequence[RemoteEnv], actions: Sequence[Json]) -> list[_Step | InfrastructureError]:
@@ -202,33 +251,40 @@ def step_each(envs: Sequence[RemoteEnv], actions: Sequence[Json]) -> list[_Step 
         ActionTypeError: An action is nothing that an agent can have written; no step was taken.
         ServerError: The server did not answer; all of these episodes are over.
     """
-    if len(envs) != len(actions):
-        raise UsageError(f"Expected an action for each of {len(envs)} environments, not {len(actions)}.")
-    if not envs:
-        return []
+    _require_one_each(envs, actions, "an action")
     for env in envs:
         env._require_running()
-    steps = [
-        {"session": env._session, "action": _portable(action)}
-        for env, action in zip(envs, actions, strict=True)
+    answers = _ask_each(envs, "steps", [{"action": _portable(action)} for action in actions])
+    return [
+        answer if isinstance(answer, InfrastructureError) else env._read_step(answer)
+        for env, answer in zip(envs, answers, strict=True)
     ]
+
+
+def _require_one_each(envs: Sequence[RemoteEnv], given: Sequence[Json], what: str) -> None:
+    if len(envs) != len(given):
+        raise UsageError(f"Expected {what} for each of {len(envs)} environments, not {len(given)}.")
+
+
+def _ask_each(envs: Sequence[RemoteEnv], what: str, bodies: Sequence[Json]) -> list[Json]:
+    """For each environment, whose session is open, the answer, or the failure of the infrastructure."""
+    if not envs:
+        return []
+    asked = [{"session": env._session, **body} for env, body in zip(envs, bodies, strict=True)]
     try:
-        results = envs[0]._line.ask("POST", "/steps", {"steps": steps})["results"]
+        results = envs[0]._line.ask("POST", f"/{what}", {what: asked})["results"]
     except InfrastructureError:
         for env in envs:
             env._lose()
         raise
-    return [_read_result(env, result) for env, result in zip(envs, results, strict=True)]
-
-
-def _read_result(env: RemoteEnv, result: Json) -> _Step | InfrastructureError:
-    if "error" not in result:
-        return env._read_step(result)
-    failure = _KNOWN.get(result["error"]["type"], ServerError)(result["error"]["message"])
-    if not isinstance(failure, InfrastructureError):
-        raise failure
-    env._lose()
-    return failure
+    answers = [_failure(each["status"], each) if "error" in each else each for each in results]
+    for env, answer in zip(envs, answers, strict=True):
+        if isinstance(answer, InfrastructureError):
+            env._lose()
+    for answer in answers:
+        if isinstance(answer, Exception) and not isinstance(answer, InfrastructureError):
+            raise answer
+    return answers
 
 
 def _portable(action: Json) -> Json:
@@ -276,22 +332,22 @@ class _Line:
             raise ServerError(f"{method} {path}: no answer that can be read ({kind}).") from None
         if answer.is_success:
             return content
-        raise _failure(answer, content)
+        raise _failure(answer.status_code, content, answer.headers.get("retry-after", ""))
 
     def close(self) -> None:
         """Close it."""
         self._http.close()
 
 
-def _failure(answer: httpx.Response, content: Json) -> Exception:
+def _failure(status: int, content: Json, wait: str = "") -> Exception:
     """What a failed request raises here: the exception that the server raised, or one of the same kind."""
     match content:
         case {"error": {"type": str(kind), "message": str(message)}}:
             pass
         case _:
-            kind, message = "", f"status {answer.status_code}, and no word why"
+            kind, message = "", f"status {status}, and no word why"
     if kind in _KNOWN:
         return _KNOWN[kind](message)
-    if answer.status_code == _TOO_MANY:
-        return ServerFullError(message, retry_after(answer.headers.get("retry-after", ""), "") or 1.0)
-    return UsageError(message) if answer.status_code in _MISTAKES else ServerError(message)
+    if status == _TOO_MANY:
+        return ServerFullError(message, retry_after(wait, "") or 1.0)
+    return UsageError(message) if status in _MISTAKES else ServerError(message)

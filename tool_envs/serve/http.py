@@ -20,8 +20,8 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import gymnasium.error
 import uvicorn
@@ -36,7 +36,10 @@ from tool_envs.serve.http_forms import (
     Failure,
     ResetAnswer,
     ResetRequest,
+    ResetsAnswer,
+    ResetsRequest,
     SessionAnswer,
+    SessionReset,
     SessionStep,
     StepAnswer,
     StepRequest,
@@ -70,6 +73,7 @@ _STATUS: tuple[tuple[type[Exception], int], ...] = (  # the first that fits
     (Exception, 500),
 )
 _LOG = logging.getLogger(__name__)
+_One = TypeVar("_One", SessionReset, SessionStep)
 
 
 class _Service:
@@ -101,11 +105,11 @@ class _Service:
 
     async def reset(self, session: str, request: ResetRequest) -> JSONResponse:
         """Start an episode; one that still runs is truncated."""
-        who = AgentRef(name=request.agent.name, version=request.agent.version)
-        found = self._sessions.find(session)
-        with _logged_defect():
-            observation, info = await found.reset(who, seed=request.seed, options=request.options)
-        return JSONResponse({"observation": observation, "info": info})
+        return JSONResponse(await self._reset(session, request))
+
+    async def resets(self, request: ResetsRequest) -> JSONResponse:
+        """Start an episode in each of several sessions, at once; one that fails harms no other."""
+        return await self._each(request.resets, lambda one: self._reset(one.session, one))
 
     async def step(self, session: str, request: StepRequest) -> JSONResponse:
         """Take an action."""
@@ -113,15 +117,19 @@ class _Service:
 
     async def steps(self, request: StepsRequest) -> JSONResponse:
         """Take an action in each of several sessions, at once; one that fails harms no other."""
-        if len({step.session for step in request.steps}) < len(request.steps):
-            raise UsageError("A session stands there twice: the steps of a request are taken at once.")
-        results = await asyncio.gather(*(self._try(step) for step in request.steps))
-        return JSONResponse({"results": results})
+        return await self._each(request.steps, lambda one: self._step(one.session, one.action))
 
     async def close(self, session: str) -> Response:
         """Close a session; an episode that still runs is truncated."""
         self._sessions.close(self._sessions.find(session))
         return Response(status_code=204)
+
+    async def _reset(self, session: str, request: ResetRequest | SessionReset) -> dict[str, Any]:
+        who = AgentRef(name=request.agent.name, version=request.agent.version)
+        found = self._sessions.find(session)
+        with _logged_defect():
+            observation, info = await found.reset(who, seed=request.seed, options=request.options)
+        return {"observation": observation, "info": info}
 
     async def _step(self, session: str, action: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
         with _logged_defect():
@@ -134,11 +142,19 @@ class _Service:
             "info": info,
         }
 
-    async def _try(self, step: SessionStep) -> dict[str, Any]:
-        try:
-            return await self._step(step.session, step.action)
-        except ToolEnvsError as problem:
-            return _failure(type(problem).__name__, str(problem))
+    async def _each(
+        self, requests: Sequence[_One], do: Callable[[_One], Awaitable[dict[str, Any]]]
+    ) -> JSONResponse:
+        if len({one.session for one in requests}) < len(requests):
+            raise UsageError("A session stands there twice: what a request asks of several is done at once.")
+
+        async def result(one: _One) -> dict[str, Any]:
+            try:
+                return await do(one)
+            except (ToolEnvsError, gymnasium.error.Error) as problem:
+                return {**_failure(type(problem).__name__, str(problem)), "status": _status(problem)}
+
+        return JSONResponse({"results": await asyncio.gather(*map(result, requests))})
 
 
 def make_app(sessions: Sessions, token: str | None = None) -> Guard:
@@ -180,6 +196,7 @@ def make_app(sessions: Sessions, token: str | None = None) -> Guard:
     )
     add("/sessions/{session}/step", service.step, methods=["POST"], response_model=StepAnswer, responses=gone)
     add("/sessions/{session}", service.close, methods=["DELETE"], status_code=204, responses=gone)
+    add("/resets", service.resets, methods=["POST"], response_model=ResetsAnswer)
     add("/steps", service.steps, methods=["POST"], response_model=StepsAnswer)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(ToolEnvsError, _answer_failure)
@@ -218,17 +235,20 @@ def _logged_defect() -> Iterator[None]:
 
 
 async def _answer_failure(_: Request, problem: Exception) -> JSONResponse:
-    status = next(status for kind, status in _STATUS if isinstance(problem, kind))
     headers = {}
     if isinstance(problem, TooManySessionsError):
         headers["Retry-After"] = str(problem.retry_after)
-    return JSONResponse(_failure(type(problem).__name__, str(problem)), status, headers)
+    return JSONResponse(_failure(type(problem).__name__, str(problem)), _status(problem), headers)
 
 
 async def _answer_invalid(_: Request, problem: RequestValidationError) -> JSONResponse:
     # Without what came, which may hold anything.
     found = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem.errors()]
     return JSONResponse(_failure("RequestError", "; ".join(found)), 422)
+
+
+def _status(problem: Exception) -> int:
+    return next(status for kind, status in _STATUS if isinstance(problem, kind))
 
 
 def _failure(kind: str, message: str) -> dict[str, Any]:

@@ -54,6 +54,25 @@ class StepsRequest:
 
 
 @dataclass(frozen=True)
+class SessionReset:
+    """How an episode starts in one of several sessions; see `ResetRequest`."""
+
+    session: str
+    agent: Who
+    seed: int | None = None
+    options: dict[str, Any] | None = None
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
+class ResetsRequest:
+    """Starts of episodes, each in another session."""
+
+    resets: list[SessionReset]
+    __pydantic_config__ = _STRICT
+
+
+@dataclass(frozen=True)
 class EnvironmentAnswer:
     """What is served: the environment's id, whose interface it has, and its tool schema as a document."""
 
@@ -100,13 +119,28 @@ class Problem:
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure, of a request or of one step of several."""
+    """The failure of a request."""
 
     error: Problem
+
+
+@dataclass(frozen=True)
+class OneFailure:
+    """The failure of one of several, with the status that a request for it alone would be answered with."""
+
+    error: Problem
+    status: int
+
+
+@dataclass(frozen=True)
+class ResetsAnswer:
+    """What each reset came to, in the order of the request."""
+
+    results: list[ResetAnswer | OneFailure]
 
 
 @dataclass(frozen=True)
 class StepsAnswer:
     """What each step came to, in the order of the request."""
 
-    results: list[StepAnswer | Failure]
+    results: list[StepAnswer | OneFailure]

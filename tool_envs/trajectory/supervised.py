@@ -4,7 +4,9 @@ This is for fine-tuning on what scripted agents and people wrote. What a policy 
 again: see `tool_envs.trajectory.tokens`.
 """
 
-from collections.abc import Sequence
+import functools
+import json
+from typing import Any
 
 from tool_envs.errors import UsageError
 from tool_envs.trajectory.chat_tokenizer import ChatTokenizer, chat_of
@@ -29,11 +31,15 @@ def tokenize(trajectory: Trajectory, tokenizer: ChatTokenizer) -> TokenSequence:
         UsageError: A trainable message has token ids as they were sampled.
         MaskProofError: The mask of this record cannot be proven: see `prove_supervised`.
     """
+    tokenizer = _Remembering(tokenizer)
     text, spans = _spans(trajectory, tokenizer)
+    trained = bytearray(len(text))
+    for start, end in spans:
+        trained[start:end] = b"\1" * (end - start)
     encoded = tokenizer.encode(text)
     sequence = TokenSequence(
         input_ids=tuple(number for number, _, _ in encoded),
-        loss_mask=tuple(_mask_bit(start, end, spans) for _, start, end in encoded),
+        loss_mask=tuple(_mask_bit(start, end, trained) for _, start, end in encoded),
         logprobs=(0.0,) * len(encoded),
         versions=(NOT_SAMPLED,) * len(encoded),
         version_names={},
@@ -42,6 +48,22 @@ def tokenize(trajectory: Trajectory, tokenizer: ChatTokenizer) -> TokenSequence:
     )
     prove_supervised(trajectory, tokenizer, sequence)
     return sequence
+
+
+class _Remembering:
+    """Makes each text of a conversation once, and its tokens: finding and proof need the same ones."""
+
+    def __init__(self, tokenizer: ChatTokenizer) -> None:
+        self.end = tokenizer.end
+        self.encode = functools.cache(tokenizer.encode)
+        self._tokenizer = tokenizer
+        self._texts: dict[tuple[str, bool], str] = {}
+
+    def render(self, messages: list[dict[str, Any]], add_generation_prompt: bool) -> str:
+        key = (json.dumps(messages), add_generation_prompt)
+        if key not in self._texts:
+            self._texts[key] = self._tokenizer.render(messages, add_generation_prompt)
+        return self._texts[key]
 
 
 def _spans(trajectory: Trajectory, tokenizer: ChatTokenizer) -> tuple[str, list[tuple[int, int]]]:
@@ -63,6 +85,6 @@ def _spans(trajectory: Trajectory, tokenizer: ChatTokenizer) -> tuple[str, list[
     return tokenizer.render(chat, False), spans
 
 
-def _mask_bit(start: int, end: int, spans: Sequence[tuple[int, int]]) -> int:
-    """1 for a token that stands for text inside of a span."""
-    return int(start < end and any(first <= start and end <= after for first, after in spans))
+def _mask_bit(start: int, end: int, trained: bytearray) -> int:
+    """1 for a token that stands for characters that are trained on, and for no others."""
+    return int(start < end and 0 not in trained[start:end])
