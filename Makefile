@@ -45,11 +45,16 @@ compatibility: $(VENV)/.installed ## The README's table of libraries, from new r
 	-$(MAKE) --keep-going test-integrations KEEP='--compatibility benchmarks/results/compatibility'
 	$(BIN)/python benchmarks/compatibility.py
 
-sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, 200 killed writers and runs, all cheats on all built-in issues, and 50 of them at once.
+sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead of 100, what compiles for long, more of lanes and of chat templates, 200 killed writers and runs, all cheats on all built-in issues, and 50 of them at once.
 	SERVICE_TASKS=1000 $(BIN)/python -m pytest -n auto -q tests/service/test_service_tasks.py \
 		tests/booking/test_booking_lanes.py tests/arrays/test_stepper_compiling.py \
 		tests/trajectory/test_store_kills.py tests/rollout/test_run_kills.py \
 		tests/repo/test_builtin.py tests/evaluation/test_slices.py \
+		tests/trajectory/test_supervised_templates.py tests/trajectory/test_from_actions.py \
+		tests/arrays/test_stepper_reference.py::test_the_lanes_give_what_those_of_sync_vector_env_give \
+		tests/booking/test_booking_arrays.py::test_kernels_say_the_same_when_they_are_compiled \
+		tests/rollout/test_load.py::test_a_request_of_a_rollout_costs_at_most_thrice_a_bare_one \
+		tests/test_readme.py::test_its_commands_run \
 		tests/repo/test_repo_env.py::test_many_episodes_at_once_are_each_what_they_are_alone
 
 lint: $(VENV)/.installed ## Style, types and formatting.

@@ -248,6 +248,7 @@ def of_lane(result, lane):
 
 
 @all_modes
+@settings(max_examples=35)
 @given(data=st.data())
 def test_a_lane_that_fails_harms_no_other(mode, data):
     never = 100

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stepper_lanes import FORMS, ID, LANES, MODES, POOL, VERSIONS, bits, compare, make, make_sync
+from sweeping import examples
 
 from tool_envs.arrays.vector import ArrayVectorEnv
 
@@ -40,7 +41,7 @@ many = st.integers(0, 9).flatmap(lambda number: resets if number == 0 else st.ju
 moves = st.lists(many, min_size=20, max_size=60)
 
 
-@settings(max_examples=40)
+@examples(12, in_sweep=100)
 @given(kwargs=kwargs, first=firsts, moves=moves, seed=seeds, legal=st.sampled_from([0.0, 0.5, 0.9, 1.0]))
 def test_the_lanes_give_what_those_of_sync_vector_env_give(kwargs, first, moves, seed, legal):
     without = {name: value for name, value in kwargs.items() if name != "copy"}

@@ -10,6 +10,7 @@ from booking_array_play import LEVELS, VERSIONS, Play, new_play, plays, random_p
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeping import only_in_sweep
 
 from tool_envs.arrays.compiled import compiled
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
@@ -201,6 +202,7 @@ def record(row):
     return made
 
 
+@only_in_sweep
 def test_kernels_say_the_same_when_they_are_compiled():
     for index in range(22):
         for at, _ in random_play(index, 1 + index % 5, index, rightly=0.8):

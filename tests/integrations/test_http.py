@@ -1,8 +1,11 @@
-"""A real server over HTTP, and its client: equal to the environment itself, and with its ends."""
+"""A real server over HTTP, and its client: equal to the environment itself, bounded, restartable."""
 
 import contextlib
+import json
 import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,14 +18,14 @@ import httpx
 import served_desks
 import toy_domain
 from gymnasium.utils.env_checker import check_env
-from http_servers import CALLS, RETAIL, Server, ends, serving
+from http_servers import CALLS, RETAIL, WHO, Server, ends, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import ActionTypeError, EpisodeEndedError, UsageError
-from tool_envs.serve.client import RemoteEnv, ServerError
+from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
@@ -127,6 +130,37 @@ def test_a_failure_behind_the_server_ends_the_episode_alone(tmp_path):
         ("infrastructure", None, "InfrastructureError"),
         ("truncated", 0.0, "closed"),
     ]
+
+
+# --- Many at once
+
+
+def test_a_thousand_sessions_and_no_more():
+    with serving(toy_domain.ENV_ID, "--sessions", 1000) as server, httpx.Client(base_url=server.url) as http:
+        sessions = [http.post("/sessions").json()["session"] for _ in range(1000)]
+        for session in sessions:
+            assert http.post(f"/sessions/{session}/reset", json={**WHO, "seed": 0}).status_code == 200
+        with ThreadPoolExecutor(16) as pool:
+            refused = list(pool.map(lambda _: http.post("/sessions"), range(64)))
+            steps = [{"session": session, "action": "Hello."} for session in sessions]
+            results = http.post("/steps", json={"steps": steps}).json()["results"]
+
+        assert {answer.status_code for answer in refused} == {429}
+        assert all(1 <= int(answer.headers["retry-after"]) <= 10 for answer in refused)
+        assert len(results) == 1000
+        assert len({json.dumps(result) for result in results}) == 1  # equal seeds, equal episodes
+        assert "error" not in results[0]
+
+
+def test_clients_wait_for_a_session():
+    with serving(toy_domain.ENV_ID, "--sessions", 1, "--ttl", 3) as server:
+        first, second = server.env(), server.env(patience=60.0)
+        first.reset(seed=0)
+        with pytest.raises(ServerFullError, match="All 1 sessions are taken"):
+            server.env(patience=0.0).reset(seed=0)
+        threading.Timer(0.2, first.close).start()
+
+        second.reset(seed=0)
 
 
 # --- Ends

@@ -1,8 +1,4 @@
-"""Many sessions of a server over HTTP at once: asked in one request, as many as there can be, no more."""
-
-import json
-import threading
-from concurrent.futures import ThreadPoolExecutor
+"""Several sessions of a server over HTTP that are asked in one request: each for itself."""
 
 import pytest
 
@@ -17,7 +13,7 @@ from http_servers import CALLS, WHO, ends, serving
 
 from tool_envs.environments import make_env
 from tool_envs.errors import EpisodeEndedError, UsageError
-from tool_envs.serve.client import ServerError, ServerFullError, reset_each, step_each
+from tool_envs.serve.client import ServerError, reset_each, step_each
 from tool_envs.serve.sessions import SessionGoneError
 
 
@@ -140,31 +136,3 @@ def test_a_defect_of_the_environment_harms_no_other():
 
         assert isinstance(failed, ServerError)
         assert step[0]["role"] == "user"
-
-
-def test_a_thousand_sessions_and_no_more():
-    with serving(toy_domain.ENV_ID, "--sessions", 1000) as server, httpx.Client(base_url=server.url) as http:
-        sessions = [http.post("/sessions").json()["session"] for _ in range(1000)]
-        for session in sessions:
-            assert http.post(f"/sessions/{session}/reset", json={**WHO, "seed": 0}).status_code == 200
-        with ThreadPoolExecutor(16) as pool:
-            refused = list(pool.map(lambda _: http.post("/sessions"), range(64)))
-            steps = [{"session": session, "action": "Hello."} for session in sessions]
-            results = http.post("/steps", json={"steps": steps}).json()["results"]
-
-        assert {answer.status_code for answer in refused} == {429}
-        assert all(1 <= int(answer.headers["retry-after"]) <= 10 for answer in refused)
-        assert len(results) == 1000
-        assert len({json.dumps(result) for result in results}) == 1  # equal seeds, equal episodes
-        assert "error" not in results[0]
-
-
-def test_clients_wait_for_a_session():
-    with serving(toy_domain.ENV_ID, "--sessions", 1, "--ttl", 3) as server:
-        first, second = server.env(), server.env(patience=60.0)
-        first.reset(seed=0)
-        with pytest.raises(ServerFullError, match="All 1 sessions are taken"):
-            server.env(patience=0.0).reset(seed=0)
-        threading.Timer(0.2, first.close).start()
-
-        second.reset(seed=0)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import toy_domain
 from chat_stub import ChatStub, random_answers
+from sweeping import only_in_sweep
 from virtual_clock import run_virtually
 
 from tool_envs.agents.llm import ChatPolicy
@@ -126,6 +127,7 @@ def test_no_episode_is_lost_or_counted_as_0_and_nothing_leaks():
     assert again[2] - blocks < len(plan)  # not even one object for each episode
 
 
+@only_in_sweep
 def test_a_request_of_a_rollout_costs_at_most_thrice_a_bare_one():
     command = [sys.executable, str(BENCHMARK), "--episodes", "256", "--concurrency", "256", "--json"]
 

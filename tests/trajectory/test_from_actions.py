@@ -13,6 +13,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeping import examples
 
 import tool_envs  # noqa: F401 - registers the ids
 from tool_envs.errors import ReplayMismatchError, UnknownNameError, UsageError
@@ -27,7 +28,7 @@ from tool_envs.trajectory import (
 
 ROOT = Path(__file__).parents[2]
 RETAIL, BOOKING = "tool_envs/RetailArray-v0", "tool_envs/BookingArray-v0"
-FORMS = ("sequential", "multidiscrete")
+FORMS, MODES = ("sequential", "multidiscrete"), ("NextStep", "SameStep", "Disabled")
 POOL = 24
 
 seeds = st.integers(0, 2**31)
@@ -37,6 +38,7 @@ kwargs = st.fixed_dictionaries(
         "mask": st.sampled_from(["policy", "schema"]),
         "difficulty": st.sampled_from([None, 1, 5]),
         "max_steps": st.sampled_from([1, 3, 7]),
+        "action_form": st.sampled_from(FORMS),
         "pool_size": st.just(POOL),
     }
 )
@@ -150,28 +152,27 @@ def check_lanes(env_id, kwargs, mode, seed, steps, legal, is_compiled, lanes=3):
 # --- Lanes
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=5)
+@pytest.mark.parametrize("mode", MODES)
+@examples(3, in_sweep=20)
 @given(kwargs=kwargs, seed=seeds, legal=legal)
-def test_each_episode_of_a_compiled_lane_comes_back_as_its_record(form, mode, kwargs, seed, legal):
-    check_lanes(RETAIL, {**kwargs, "action_form": form}, mode, seed, 60, legal, is_compiled=True)
+def test_each_episode_of_a_compiled_lane_comes_back_as_its_record(mode, kwargs, seed, legal):
+    check_lanes(RETAIL, kwargs, mode, seed, 40, legal, is_compiled=True)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=4)
+@examples(4, in_sweep=20)
 @given(kwargs=kwargs, seed=seeds, legal=legal, version=st.sampled_from(["1.0.0", "1.1.0", "2.0.0"]))
-def test_each_episode_of_a_lane_of_the_airline_does(form, kwargs, seed, legal, version):
-    kwargs = {**kwargs, "action_form": form, "schema_version": version}
-    check_lanes(BOOKING, kwargs, "SameStep", seed, 40, legal, is_compiled=False)
+def test_each_episode_of_a_lane_of_the_airline_does(kwargs, seed, legal, version):
+    check_lanes(
+        BOOKING, {**kwargs, "schema_version": version}, "SameStep", seed, 40, legal, is_compiled=False
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_among_such_lanes_are_episodes_of_each_kind_of_end(form):
     kinds = set()
-    for legal, limit, mask in ((0.0, 1, "policy"), (0.0, 3, "policy"), (1.0, 12, "schema")):
+    for legal, limit, mask, steps in ((0.0, 1, "policy", 6), (0.0, 3, "policy", 20), (1.0, 12, "schema", 60)):
         kwargs = {"action_form": form, "mask": mask, "max_steps": limit, "pool_size": POOL}
-        for record in check_lanes(RETAIL, kwargs, "SameStep", 1, 60, legal, is_compiled=True, lanes=8):
+        for record in check_lanes(RETAIL, kwargs, "SameStep", 1, steps, legal, is_compiled=True, lanes=8):
             kinds.add(record and (record.outcome.ended_by, record.env.kwargs["max_steps"] < limit))
 
     assert kinds == {None, ("limit", False), ("limit", True), ("agent", False), ("user", False)}

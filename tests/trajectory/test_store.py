@@ -50,6 +50,7 @@ def test_a_store_grows_and_is_read_in_order(tmp_path):
     assert read(tmp_path / "runs" / "x") == [*played("silent"), *played("gold")]
 
 
+@settings(max_examples=40)
 @given(st.lists(any_records(), max_size=4), st.integers(1, 20_000), st.integers(1, 5))
 def test_any_record_comes_back_exactly(records, segment_bytes, sync_every):
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_records import any_records, numbered, played
 
@@ -16,6 +16,7 @@ from tool_envs.trajectory import Trajectory
 from tool_envs.trajectory.parquet import COLUMNS, read_parquet, write_parquet
 
 
+@settings(max_examples=30)
 @given(st.lists(any_records(), max_size=4))
 def test_any_record_comes_back_exactly(records):
     with tempfile.TemporaryDirectory() as folder:

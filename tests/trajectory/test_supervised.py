@@ -1,5 +1,7 @@
 """Tokens through a chat template: the mask lies exactly on what trainable messages say, or is refused."""
 
+import json
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -90,6 +92,29 @@ WRITTEN = records(sampled=False).map(Trajectory.from_json)
 def masked_ids(sequence):
     """The ids under the mask."""
     return [number for number, bit in zip(sequence.input_ids, sequence.loss_mask, strict=True) if bit]
+
+
+class Noting(ChatML):
+    """Notes what it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def render(self, messages, add_generation_prompt):
+        self.asked.append((json.dumps(messages), add_generation_prompt))
+        return super().render(messages, add_generation_prompt)
+
+    def encode(self, text):
+        self.asked.append(text)
+        return super().encode(text)
+
+
+@given(WRITTEN)
+def test_each_text_of_a_conversation_is_made_once(trajectory):
+    tokenizer = Noting()
+    tokenize(trajectory, tokenizer)
+
+    assert len(tokenizer.asked) == len(set(tokenizer.asked))
 
 
 @given(WRITTEN, st.sampled_from(TEMPLATES))

@@ -12,6 +12,7 @@ from chat_tokenizers import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sweeping import examples
 from talks import record_of, said, talks
 from trajectory_records import observation
 
@@ -58,7 +59,7 @@ def reason_to_refuse(template, trajectory):
 
 
 @templates
-@settings(max_examples=60)
+@examples(20, in_sweep=100)
 @given(trajectory=talks, name=tokenizers)
 def test_the_mask_is_what_the_template_marks_as_written_by_the_model(template, trajectory, name):
     tokenizer = chat_tokenizer(template, name)
@@ -92,7 +93,7 @@ def test_what_the_oracle_does_in_store_and_airline_is_tokenized(template, name):
 
 
 @templates
-@settings(max_examples=30)
+@examples(15, in_sweep=60)
 @given(trajectory=talks, name=tokenizers, data=st.data())
 def test_every_other_mask_is_refused(template, trajectory, name, data):
     assume(reason_to_refuse(template, trajectory) is None)
