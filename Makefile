@@ -54,7 +54,6 @@ sweep: $(VENV)/.installed ## The laws of generated tasks on 1,000 tasks instead 
 		tests/arrays/test_stepper_reference.py::test_the_lanes_give_what_those_of_sync_vector_env_give \
 		tests/booking/test_booking_arrays.py::test_kernels_say_the_same_when_they_are_compiled \
 		tests/rollout/test_load.py::test_a_request_of_a_rollout_costs_at_most_thrice_a_bare_one \
-		tests/test_readme.py::test_its_commands_run \
 		tests/repo/test_repo_env.py::test_many_episodes_at_once_are_each_what_they_are_alone
 
 lint: $(VENV)/.installed ## Style, types and formatting.

@@ -5,7 +5,6 @@ import io
 import re
 from pathlib import Path
 
-from sweeping import IN_SWEEP
 from typer.testing import CliRunner
 
 from tool_envs.cli.app import app
@@ -13,8 +12,6 @@ from tool_envs.cli.app import app
 ROOT = Path(__file__).parents[1]
 THIRD = ROOT / "tests" / "third_domain"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-LESS = {} if IN_SWEEP else {"--tasks": "10", "--choices": "200"}
-"""For options by which the README's commands run for more than a minute."""
 
 
 def test_the_loop_runs_and_prints_what_it_says():
@@ -51,10 +48,7 @@ def section(heading):
 
 
 def test_its_commands_run(monkeypatch, tmp_path):
-    """All of them, in the order in which they stand there; tau-bench's on the built-in tasks.
-
-    Outside of a sweep the audit tries fewer tasks and choices.
-    """
+    """All of them, in the order in which they stand there; tau-bench's on the built-in tasks."""
     monkeypatch.setenv("TAU_BENCH_PATH", "")
     monkeypatch.chdir(tmp_path)
 
@@ -62,9 +56,6 @@ def test_its_commands_run(monkeypatch, tmp_path):
         if "path=../tau-bench" in arguments:
             place = arguments.index("path=../tau-bench")
             del arguments[place - 1 : place + 1]
-        for option, number in LESS.items():
-            if option in arguments:
-                arguments[arguments.index(option) + 1] = number
         result = CliRunner().invoke(app, arguments, input="Goodbye!\n")
         assert result.exit_code == 0, (arguments, result.output)
 

@@ -29,13 +29,6 @@ from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
-
-@pytest.fixture(scope="module")
-def desk():
-    with serving(toy_domain.ENV_ID) as server:
-        yield server
-
-
 # --- The same as the environment itself
 
 actions = st.one_of(

@@ -17,12 +17,6 @@ from tool_envs.serve.client import ServerError, reset_each, step_each
 from tool_envs.serve.sessions import SessionGoneError
 
 
-@pytest.fixture(scope="module")
-def desk():
-    with serving(toy_domain.ENV_ID) as server:
-        yield server
-
-
 def test_steps_of_one_request_are_those_of_many(desk):
     envs, alone = [desk.env() for _ in range(8)], [make_env(toy_domain.ENV_ID, {}) for _ in range(8)]
     for seed, (env, other) in enumerate(zip(envs, alone, strict=True)):

@@ -20,12 +20,6 @@ from tool_envs.serve.client import RemoteEnv
 from tool_envs.serve.guard import listen
 
 
-@pytest.fixture(scope="module")
-def desk():
-    with serving(toy_domain.ENV_ID) as server:
-        yield server
-
-
 def test_a_token_beyond_loopback():
     refused = subprocess.run(
         [COMMAND, "serve", "http", RETAIL, "--host", "0.0.0.0"],  # noqa: S104 - refused

@@ -26,7 +26,6 @@ from mcp_games import (
     begin_here,
     only_record,
     play_to_end,
-    recording_hosts,
     request,
     served,
 )
@@ -45,17 +44,6 @@ SCHEMA = unwrap(make_env(ENV_ID, KWARGS)).schema
 SESSIONS = Sessions(ENV_ID, KWARGS)
 
 pytestmark = [pytest.mark.library("mcp"), pytest.mark.anyio]
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def host_of(tmp_path):
-    with recording_hosts(tmp_path) as make:
-        yield make
 
 
 # --- Whole episodes

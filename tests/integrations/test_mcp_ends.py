@@ -15,7 +15,6 @@ from mcp_games import (
     begin_here,
     only_record,
     play_to_end,
-    recording_hosts,
     served,
 )
 from toy_domain import ENV_ID as DESK
@@ -24,17 +23,6 @@ from tool_envs.serve.mcp import Conversation
 from tool_envs.trajectory.record import assistant_messages
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def host_of(tmp_path):
-    with recording_hosts(tmp_path) as make:
-        yield make
 
 
 async def test_nothing_can_be_done_after_the_end(tmp_path, host_of):

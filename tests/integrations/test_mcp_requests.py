@@ -20,7 +20,6 @@ from mcp_games import (
     begin_here,
     only_record,
     play_to_end,
-    recording_hosts,
     request,
     served,
 )
@@ -33,17 +32,6 @@ from tool_envs.trajectory.store import read_trajectories
 TOKEN = "geheim"  # noqa: S105 - a test's own
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
-def host_of(tmp_path):
-    with recording_hosts(tmp_path) as make:
-        yield make
 
 
 # --- Mistakes

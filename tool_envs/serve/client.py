@@ -217,7 +217,7 @@ def reset_each(
     options = [None] * len(envs) if options is None else options
     _require_one_each(envs, seeds, "a seed")
     _require_one_each(envs, options, "options")
-    bodies = [env._start(*start) for env, *start in zip(envs, seeds, options, strict=True)]
+    bodies = [env._start(seed, each) for env, seed, each in zip(envs, seeds, options, strict=True)]
     answers = _open_and_reset(envs, bodies)
     gone = [place for place, answer in enumerate(answers) if isinstance(answer, SessionGoneError)]
     anew = _open_and_reset([envs[place] for place in gone], [bodies[place] for place in gone])
