@@ -106,10 +106,32 @@ def test_bodies_come_whole_or_not_at_all(chunks):
 
 
 @pytest.mark.parametrize("length", ["11", "9" * 5000, "-1", "x"])
-def test_what_is_announced_as_too_large_is_not_read(length):
+def test_what_is_announced_as_too_large_is_refused(length):
     guard = Guard(echo, TOKEN, max_body=10)
 
     assert ask(guard, authorization=f"Bearer {TOKEN}", content_length=length)[0] == 413
+
+
+@pytest.mark.parametrize(("chunks", "read"), [(2, 2), (5, 5), (1000, 5)])
+def test_who_sends_too_much_may_send_some_of_it_before_the_answer(chunks, read):
+    """Else the connection is closed under them, and many clients report that in the place of the answer."""
+    taken, sent = [], []
+
+    async def receive():
+        taken.append(b"x" * 10)
+        return {"type": "http.request", "body": taken[-1], "more_body": len(taken) < chunks}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "path": "/steps",
+        "headers": [(b"host", b"localhost"), (b"content-length", b"11")],
+    }
+    asyncio.run(Guard(echo, None, max_body=10)(scope, receive, send))
+
+    assert (sent[0]["status"], len(taken)) == (413, read)
 
 
 def test_no_server_beyond_this_machine_without_a_token():

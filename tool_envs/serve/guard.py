@@ -24,6 +24,9 @@ OPEN_PATH = "/health"
 MAX_BODY = 1 << 22
 """Bytes of a request's body."""
 
+_READ_TO_ANSWER = 4
+"""How many times as much of a body that is too large is read before the request is refused."""
+
 
 def require_token(host: str, token: str | None) -> None:
     """Refuse to listen beyond this machine without a token, or with one that no header can hold.
@@ -114,18 +117,23 @@ class Guard:
         return scheme.lower() == "bearer" and secrets.compare_digest(token.encode(), wanted)
 
     async def _read(self, headers: dict[bytes, str], receive: _Receive) -> bytes | None:
-        """The whole body; None: it is too large."""
-        length = headers.get(b"content-length", "0")
-        if not length.isdigit() or int(length[:20]) > self._max_body:
-            return None
-        body, more = bytearray(), True
-        while more:
+        """The whole body; None: it is too large.
+
+        Much of one that is too large is read and thrown away: who still sends when the connection is closed
+        may never see the answer.
+        """
+        announced = headers.get(b"content-length", "0")
+        fits = announced.isdigit() and int(announced[:20]) <= self._max_body
+        body, size, more = bytearray(), 0, True
+        while more and size <= _READ_TO_ANSWER * self._max_body:
             message = await receive()
-            body += message.get("body", b"")
+            part = message.get("body", b"")
+            size += len(part)
+            fits = fits and size <= self._max_body
+            if fits:
+                body += part
             more = message.get("more_body", False)
-            if len(body) > self._max_body:
-                return None
-        return bytes(body)
+        return bytes(body) if fits else None
 
 
 def _host(url: str) -> str:
