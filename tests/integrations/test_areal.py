@@ -104,14 +104,24 @@ def test_each_conversation_begins_with_all_of_the_one_before(row):
         assert messages[: len(before) + 1] == [*before, said]
 
 
-def test_a_message_that_was_read_otherwise_is_shown_as_it_was_read():
-    unknown = {"name": "no_such_tool", "arguments": {"a": 1}}
-    proxy = Proxy([unknown, *oracle_actions(ROWS[0])])
-    assert list(run(ToolEnvAgent(), ROWS[0], proxy).values()) == [1.0]
+@pytest.mark.parametrize(
+    "strange",
+    [
+        {"name": "no_such_tool", "arguments": {"a": 1}},
+        completion(
+            '<tool_call>{"name": "find_user_id_by_email", "arguments": {"email": "a@b.c"}}</tool_call>'
+        ),
+        completion("<think>Hm.</think>What is your email address?"),
+        completion("", finish="tool_calls", message={"tool_calls": ["none"]}),
+    ],
+    ids=["unknown", "as text", "thought", "broken"],
+)
+def test_a_message_is_sent_back_as_it_came_however_it_was_read(strange):
+    proxy = Proxy([strange, *oracle_actions(ROWS[0])])
+    run(ToolEnvAgent(), ROWS[0], proxy)
 
-    messages, _ = list(proxy.kept.values())[1]
-    assert messages[2] == {"role": "assistant", "content": '{"name": "no_such_tool", "arguments": {"a": 1}}'}
-    assert messages[3]["role"] == "user"
+    (before, said), (messages, _) = list(proxy.kept.values())[:2]
+    assert messages[: len(before) + 1] == [*before, said]
 
 
 def test_what_each_request_holds():

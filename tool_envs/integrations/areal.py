@@ -128,16 +128,7 @@ class _ProxiedModel:
         return reply
 
     def _as_given(self, messages: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-        """The conversation with its own messages as they came, but for calls that were read otherwise."""
+        """The conversation with its own messages as they came, however they were read."""
         given = (reply.message for reply in self.replies)
         for message in messages:
-            if message["role"] != "assistant":
-                yield message
-                continue
-            reply = next(given)
-            yield reply if _call_ids(reply) == _call_ids(message) else message
-
-
-def _call_ids(message: Mapping[str, Any]) -> list[Json]:
-    calls = message.get("tool_calls") or ()
-    return [call.get("id") if isinstance(call, dict) else None for call in calls]
+            yield next(given) if message["role"] == "assistant" else message
