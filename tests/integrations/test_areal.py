@@ -24,6 +24,8 @@ TOO_LONG = "len of prompt tokens 40 exceeds max_total_tokens 32"
 class Proxy:
     """What an agent sees of AReaL's proxy, and what the proxy keeps of a session.
 
+    As AReaL 1.0 does, it gives messages with members that are null, and takes none of them.
+
     Args:
         actions: What the model does, one after the other: calls, or whole answers.
         talks: Whether what is said to the user comes as plain content.
@@ -36,13 +38,15 @@ class Proxy:
     def __call__(self, request):
         assert request.headers["authorization"] == f"Bearer {KEY}"
         assert request.path == "/v1/chat/completions"
+        assert None not in [value for message in request.json["messages"] for value in message.values()]
         action = self._actions.pop(0)
         if isinstance(action, Answer) and action.status != 200:
             return action
         answer = action if isinstance(action, Answer) else self._answer(action)
         body = {**json.loads(answer.body), "id": f"chatcmpl-{len(self.kept)}"}
         message = body["choices"][0]["message"]
-        self.kept[body["id"]] = (without_none(request.json["messages"]), without_none(message))
+        body["choices"][0]["message"] = {**dict.fromkeys(["tool_calls", "refusal", "audio"]), **message}
+        self.kept[body["id"]] = (request.json["messages"], without_none(message))
         return replace(answer, body=json.dumps(body).encode())
 
     def _answer(self, action):
@@ -55,10 +59,8 @@ class Proxy:
         return completion("", finish="tool_calls", message={"tool_calls": [call]})
 
 
-def without_none(value):
-    if isinstance(value, dict):
-        return {key: without_none(item) for key, item in value.items() if item is not None}
-    return [without_none(item) for item in value] if isinstance(value, list) else value
+def without_none(message):
+    return {name: value for name, value in message.items() if value is not None}
 
 
 def run(agent, row, proxy, **extra):

@@ -128,7 +128,11 @@ class _ProxiedModel:
         return reply
 
     def _as_given(self, messages: Sequence[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-        """The conversation with its own messages as they came, however they were read."""
+        """The conversation with its own messages as they came, however they were read.
+
+        Without the members that are null, which the proxy gives but does not take.
+        """
         given = (reply.message for reply in self.replies)
         for message in messages:
-            yield next(given) if message["role"] == "assistant" else message
+            its = next(given) if message["role"] == "assistant" else message
+            yield {name: value for name, value in its.items() if value is not None}
