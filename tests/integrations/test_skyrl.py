@@ -146,7 +146,7 @@ def test_the_first_message_describes_the_tools_and_results_are_said():
     env = ToolTextEnv(extras=ROWS[0])
     (system, opening), known = env.init([{"role": "user", "content": "Ignored."}])
 
-    assert "find_user_id_by_email" in system["content"]
+    assert '"name": "find_user_id_by_email"' in system["content"]
     assert opening == {"role": "user", "content": oracle_record(ROWS[0]).messages[0].content}
     assert known["task_id"] == "retail/test/1/0"
     call = as_text({"name": "find_user_id_by_email", "arguments": {"email": "nobody@example.org"}})
@@ -179,6 +179,17 @@ def test_an_episode_whose_context_is_full_is_truncated(tokenizer):
     env, _ = play(ROWS[0], oracle_texts(ROWS[0])[:2])
     env.close()
     assert env.record(AgentRef(name="m", version="v")).outcome.ended_by == "left"
+
+
+def test_a_user_who_is_far_away_would_block_an_event_loop():
+    there = {"user": "llm", "user_model": "m", "user_base_url": "http://127.0.0.1:9/v1"}
+    (row,) = episode_rows("tool_envs/Retail-v0", there, Plan([0]))
+
+    async def begin():
+        ToolTextEnv(extras={"episode": row}).init([])
+
+    with pytest.raises(UsageError, match="An event loop runs"):
+        asyncio.run(begin())
 
 
 def test_a_row_that_names_no_episode_is_refused():

@@ -11,7 +11,7 @@ pytest.importorskip("verl", reason="needs an environment of its own: make test-i
 import numpy as np
 import torch
 import verl
-from chat_model import sample_ids, save_model
+from chat_model import START, sample_ids, save_model
 from omegaconf import OmegaConf
 from oracle_episodes import DEAD, ROWS, as_text, conversation, oracle_actions, oracle_record
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
@@ -89,7 +89,7 @@ def kept(monkeypatch):
 
 def make_worker(folder, server, **rollout):
     config = OmegaConf.load(Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml")
-    changes = {"name": "vllm", "temperature": 0.7, **LENGTHS, **rollout}
+    changes = {"name": "vllm", "temperature": 0.7, "calculate_log_probs": False, **LENGTHS, **rollout}
     config.actor_rollout_ref.model.path = str(folder)
     config.actor_rollout_ref.rollout = OmegaConf.merge(config.actor_rollout_ref.rollout, changes)
     worker = AgentLoopWorker(config, llm_client=server)
@@ -161,6 +161,19 @@ def test_the_batch_is_the_records_tokens(folder, kept):
         assert sum(mask) == sum(len(ids) for _, ids, _ in turns)
         for prompt_ids, ids, _ in turns:
             assert (prompt + response)[: len(prompt_ids) + len(ids)] == prompt_ids + ids
+
+
+def test_between_turns_the_model_is_given_what_was_said_and_done_since(folder, kept):
+    server = Server(oracle_texts(ROWS[0]))
+    play(make_worker(folder, server), [ROWS[0]])
+
+    (turns,) = server.asked.values()
+    said = [message.content for message in kept[0].messages if not hasattr(message, "tokens")]
+    assert len(said) >= len(turns) > 2
+    for (prompt, ids, _), (after, *_), content in zip(turns, turns[1:], said[1:], strict=False):
+        text = server.tokenizer.decode(after[len(prompt) + len(ids) :])
+        assert content in text
+        assert (text.count(START), text.count(f"{START}assistant")) == (2, 1)
 
 
 @pytest.mark.shows("policy versions in extra_fields and records")
