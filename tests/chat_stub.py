@@ -124,16 +124,21 @@ def huge(size):
     return completion("a" * size)
 
 
-def streamed(*words, ends=True, error=None):
+def streamed(*words, finish=None, ends=True, error=None):
     """A completion as a stream of events, which is what `"stream": true` would have asked for.
 
     Args:
         words: What the model says, an event for each.
+        finish: Why the model stopped, in an event of its own, with the usage; None: nothing says so.
         ends: Whether the stream says that it is over.
         error: What the server says in it that has gone wrong; None: nothing has.
     """
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "stub"}
     chunks = [{**head, "choices": [{"index": 0, "delta": {"content": word}}]} for word in words]
+    if finish is not None:
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        last = {"index": 0, "delta": {}, "finish_reason": finish}
+        chunks.append({**head, "choices": [last], "usage": usage})
     if error is not None:
         chunks.append({"error": {"message": error, "type": "server_error"}})
     events = [json.dumps(chunk) for chunk in chunks] + ["[DONE]"] * ends
