@@ -1,9 +1,11 @@
 """Inspect's own `eval` plays our slices and environments; what happened is read from its logs."""
 
+import json
 import math
 import re
 import subprocess
 import sys
+import threading
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -14,8 +16,9 @@ pytest.importorskip(
     "inspect_ai", reason="needs an environment of its own: make test-integrations LIBRARIES=inspect_ai"
 )
 
+import blocking_desk
 import inspect_ai
-from chat_stub import failure, serving
+from chat_stub import completion, failure, serving
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 from inspect_models import call, model_of, oracle, play_here, say, wild, written
@@ -161,6 +164,44 @@ def test_the_log_shows_what_was_said(run):
     env = unwrap(make_env(RETAIL, KWARGS))
     assert sample.messages[0].text == env.domain.policy_text
     assert [m.text for m in sample.messages if m.role in ("user", "tool")] == observations
+
+
+# --- Users and tools that are waited for
+
+
+def test_tools_that_block_run_beside_the_loop(run):
+    def answer(messages):
+        return call(("think", {})) if written(messages) == 0 else call(("close_desk", {}))
+
+    blocking_desk.threads.clear()
+    log = run(unreleased_tasks(blocking_desk.ENV_ID, count=2), model_of(answer))
+
+    assert log.status == "success", log.error
+    assert [sample.scores["terminal_reward"].explanation for sample in log.samples] == [
+        "completed by agent after 2 steps"
+    ] * 2
+    assert len(blocking_desk.threads) == 2
+    assert threading.main_thread() not in blocking_desk.threads
+
+
+def test_a_model_plays_the_customer(run):
+    def customer(request):
+        is_over = b"Goodbye." in request.body
+        said = {"say": "Bye." if is_over else "Hi.", "agrees_to": None, "ended": is_over}
+        return completion(json.dumps(said))
+
+    with serving(customer) as stub:
+        user = {"user": "llm", "user_model": "m", "user_base_url": stub.url}
+        task = unreleased_tasks(RETAIL, {**KWARGS, **user}, count=2)
+        log = run(task, model_of(lambda _: say("Goodbye.")))
+
+    outcomes = [record.outcome for record in read_records(log)]
+    assert [(outcome.status, outcome.ended_by, outcome.reward) for outcome in outcomes] == [
+        ("completed", "user", 0.0)
+    ] * 2
+    assert log.eval.metadata["simulator"]["model"]["name"] == "m"
+    for record in read_records(log):
+        replay(record)
 
 
 # --- Tools

@@ -25,7 +25,7 @@ from tool_envs.evaluation.seeds import episode_seed
 from tool_envs.evaluation.slice_files import load_slice
 from tool_envs.integrations.verifiers import CustomerEnvConfig, ToolTasksetConfig, read_record
 from tool_envs.messages import RESPOND
-from tool_envs.trajectory.record import assistant_messages
+from tool_envs.trajectory.record import Trajectory, assistant_messages
 from tool_envs.trajectory.replay import replay
 from tool_envs_verifiers import CustomerEnv, ToolTaskset
 
@@ -239,3 +239,11 @@ def test_the_command_line(tmp_path):
         )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    [written] = tmp_path.rglob("traces.jsonl")
+    episodes = [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()]
+    traces = [trace for episode in episodes for trace in episode["traces"]]
+    assert [episode["ok"] for episode in episodes] == [True, True]
+    assert [trace["rewards"]["terminal"]["score"] for trace in traces] == [0.0, 0.0]
+    assert len({trace["task"]["key"] for trace in traces}) == 2
+    for trace in traces:
+        replay(Trajectory.from_json(trace["info"]["tool_envs"]))

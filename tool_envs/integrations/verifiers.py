@@ -1,11 +1,13 @@
 """Tasks for verifiers (its v1 interface); it needs the extra `verifiers`.
 
-The library finds them by the id `tool-envs-verifiers`: `eval tool-envs-verifiers --env.taskset.slice-id
-retail/test@1`, or `vf.load_environment(CustomerEnvConfig(taskset=ToolTasksetConfig(id=..., slice_id=...)))`.
+The library finds them by the id `tool-envs-verifiers`, as in `vf-eval tool-envs-verifiers
+--env.taskset.slice-id retail/test@1`; with the import of this module, as in
+`vf.load_environment(CustomerEnvConfig(taskset=ToolTasksetConfig(id="tool-envs-verifiers", slice_id=...)))`.
 It asks the model, and holds its tokens and masks; we play the episode and are the user of its conversation:
 what a tool answers and what the customer says are user turns. The model is told of the tools in the system
 prompt, and calls one by a reply that is the call in JSON (see `tool_envs.agents.json_calls`) or whatever else
-`step` reads as a call; other text is said to the customer.
+`step` reads as a call; other text is said to the customer. The library's harness "null" chats with the model
+in a program of its own, which `uv` starts and fetches packages for.
 
 The one reward of a trace is the episode's terminal reward; `trace.info["tool_envs"]` is the record of the
 episode, which `read_record` gives. An episode whose infrastructure failed, and one that a clock stopped, has
@@ -87,7 +89,7 @@ class ToolTask(vf.Task[ToolTaskData]):
     @property
     def key(self) -> str:
         """The task's digest, wherever in a taskset it stands."""
-        return self.data.task_digest
+        return str(self.data.task_digest)
 
     @vf.reward
     async def terminal(self, trace: vf.Trace) -> float:
@@ -209,8 +211,9 @@ class CustomerEnv(vf.Env[CustomerEnvConfig]):
             async with player.interaction(task) as interaction:
                 policy = _Player(player, interaction)
                 episode = RunningEpisode(unwrap(env), policy, versions, planned)
+                record: Trajectory | None = None
                 try:
-                    record: Trajectory | None = await episode.play(None)
+                    record = await episode.play(None)
                 except InfrastructureError as failure:
                     record = episode.record_failure(failure)
                     if not interaction.trace.errors:
