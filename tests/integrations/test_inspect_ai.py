@@ -348,3 +348,19 @@ def test_what_is_said_by_a_call_is_said(run):
     [sample], [record] = log.samples, read_records(log)
     assert record.messages[1].content == "Who are you?"
     assert (sample.messages[3].role, sample.messages[3].text) == ("tool", record.messages[2].content)
+
+
+def test_arguments_that_the_library_could_not_read_are_the_agents_mistake(run):
+    def answer(messages):
+        broken = call(("think", {}), parse_error='Error parsing: {"thought": ')
+        return broken if written(messages) == 0 else call(("close_desk", {}))
+
+    log = run(unreleased_tasks(DESK, count=1), model_of(answer))
+
+    [sample], [record] = log.samples, read_records(log)
+    assert [getattr(message, "code", None) for message in record.messages[:3]] == [
+        None,
+        None,
+        "malformed_call",
+    ]
+    assert (sample.messages[3].role, sample.messages[3].text) == ("tool", record.messages[2].content)
