@@ -20,7 +20,7 @@ demo: $(VENV)/.installed ## Agents serve customers in tau-bench's tasks (or in a
 test: $(VENV)/.installed ## All tests.
 	$(BIN)/python -m pytest -n auto
 
-LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp inspect_ai verifiers openenv areal skyrl verl
+LIBRARIES ?= sb3 cleanrl learn torchrl rllib tianshou tiny tokenizers exports smollm2 ray view http mcp trl inspect_ai verifiers openenv areal skyrl verl
 # Installed first: a build of PyTorch without CUDA, where the libraries would take another.
 TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
