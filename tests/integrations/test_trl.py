@@ -3,6 +3,10 @@
 import copy
 import itertools
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +47,8 @@ from tool_envs.trajectory import prove_sampled, read_trajectories, replay_each, 
 pytestmark = pytest.mark.library("trl")
 
 torch.set_num_threads(1)
+
+ROOT = Path(__file__).parents[2]
 
 
 # --- Tools as methods
@@ -552,3 +558,26 @@ def test_answers_of_tools_go_on_as_the_trainer_has_them(trainer, names):
     trainer.chat_template = chat_template_utils.get_training_chat_template(tokenizer())
 
     assert chat.go_on(answers) == trainer._get_tool_suffix_ids(answers)
+
+
+# --- The example
+
+
+def test_the_example_trains_on_the_store(tmp_path):
+    """One step of a model without any knowledge, which gets no reward."""
+    make_model(max_position_embeddings=32768).save_pretrained(tmp_path / "model")
+    tokenizer().save_pretrained(tmp_path / "model")
+    sizes = ["--per_device_train_batch_size", "2", "--num_generations", "2", "--max_completion_length", "48"]
+    cpu = ["--use_cpu", "true", "--bf16", "false", "--report_to", "none"]
+    named = ["--model", tmp_path / "model", "--output_dir", tmp_path / "out", "--max_steps", "1"]
+
+    subprocess.run(
+        [sys.executable, ROOT / "examples" / "train_trl.py", *named, *sizes, *cpu, "--turn_tokens", "24"],
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+    )
+
+    records = [*read_trajectories(tmp_path / "out" / "records" / "train-0")]
+    assert {record.env.id for record in records} == {"tool_envs/Retail-v0"}
+    assert len(records) == len([*replay_each(records)]) == 2
+    assert (tmp_path / "out" / "model.safetensors").exists()

@@ -58,7 +58,7 @@ def turn(text):
     return [*tokenizer()(text, add_special_tokens=False)["input_ids"], tokenizer().eos_token_id]
 
 
-def make_model(weights=None):
+def make_model(weights=None, max_position_embeddings=4096):
     config = Qwen3Config(
         vocab_size=len(tokenizer()),
         hidden_size=64,
@@ -67,7 +67,7 @@ def make_model(weights=None):
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=16,
-        max_position_embeddings=4096,
+        max_position_embeddings=max_position_embeddings,
         tie_word_embeddings=True,
         eos_token_id=tokenizer().eos_token_id,
         pad_token_id=tokenizer().pad_token_id,

@@ -23,12 +23,15 @@ class GrowingChat:
         options: More of what the template takes, such as `enable_thinking`.
 
     Raises:
-        UsageError: There is no chat template.
+        UsageError: There is not one chat template.
     """
 
     def __init__(self, tokenizer: Any, ends: Sequence[int], options: dict[str, Any]) -> None:  # noqa: ANN401
-        if not tokenizer.chat_template:
-            raise UsageError("The tokenizer has no chat template.")
+        if not isinstance(tokenizer.chat_template, str):
+            raise UsageError(
+                "Expected a tokenizer with one chat template, as a text, not with "
+                f"{type(tokenizer.chat_template).__name__}."
+            )
         self._tokenizer, self._options = tokenizer, options
         self.ends = tuple(tokenizer.decode([end]) for end in ends)
         """The texts that end a turn."""

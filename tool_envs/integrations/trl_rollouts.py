@@ -225,7 +225,7 @@ class _Model:
         self.chat = GrowingChat(tokenizer, trainer.eos_token_ids, trainer.chat_template_kwargs)
         self.read_turn = read_turn or tokenizer.decode
         self.completion: int = trainer.max_completion_length
-        self.context: int = trainer.model.config.max_position_embeddings
+        self.context: int = trainer.model.config.get_text_config().max_position_embeddings
         self.setting = PolicySetting(
             reference_policy=_name_reference(trainer),
             sampling=Sampling(
