@@ -1,5 +1,6 @@
 """TRL's own trainer learns in our environments, on both routes, from a tiny model that is made here."""
 
+import asyncio
 import copy
 import itertools
 import json
@@ -207,6 +208,7 @@ def test_arguments_that_are_not_allowed_are_the_agents_mistake(arguments):
     assert json.loads(environment.get_book(**arguments))["error"]["code"] == "invalid_arguments"
 
 
+@pytest.mark.shows("episodes that failed for their infrastructure are dropped, never a reward of 0")
 def test_a_failure_has_no_reward_and_tells_nothing():
     environment, _ = begin(kwargs={"user": "dead_line"})
 
@@ -460,6 +462,7 @@ def test_text_is_said_to_the_user_and_calls_are_carried_out(trainer):
         assert BOOK not in tokenizer().decode(own)
 
 
+@pytest.mark.shows("episodes that failed for their infrastructure are dropped, never a reward of 0")
 def test_an_episode_that_failed_is_dropped(trainer):
     end = '<tool_call>{"name": "close_desk", "arguments": {}}</tool_call>'
     kwargs = {"user": "dead_line"}
@@ -472,6 +475,7 @@ def test_an_episode_that_failed_is_dropped(trainer):
     assert made["episode_status"] == ["completed", "infrastructure"]
 
 
+@pytest.mark.shows("episodes that failed for their infrastructure are dropped, never a reward of 0")
 def test_a_dropped_episode_moves_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     end = '<tool_call>{"name": "close_desk", "arguments": {}}</tool_call>'
@@ -500,6 +504,13 @@ def test_what_is_too_long_is_truncated(trainer, tmp_path, turn_tokens, ended_by)
     assert {record.outcome.ended_by for record in read_trajectories(tmp_path / "train-0")} == {ended_by}
     assert made["completion_ids"] == [turn(LOOK_UP)[: turn_tokens or len(turn(LOOK_UP))]] * 4
     assert made["episode_reward"] == [0.0] * 4
+
+
+def test_it_plays_where_an_event_loop_runs(trainer):
+    async def in_a_notebook():
+        return roll_out(trainer, count=1, sample=scripted(RIGHT))
+
+    assert asyncio.run(in_a_notebook())["episode_reward"] == [1.0]
 
 
 def test_a_mistake_in_the_sampler_is_raised(trainer):

@@ -19,10 +19,11 @@ An episode that failed for its infrastructure after all retries is trained on in
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from trl import GRPOTrainer
 
@@ -42,6 +43,7 @@ from tool_envs.trajectory.record import PolicyVersion, Sampling, Tokens, Traject
 from tool_envs.trajectory.store import TrajectoryWriter
 from tool_envs.trajectory.tokens import NOT_SAMPLED, to_tokens
 
+_T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
@@ -58,8 +60,6 @@ class EpisodeRollout:
     get `episode_status` (that of the outcome) and `policy_version` of each episode; versions are called after
     the trainer's steps, `step-0` being the model that training began with.
 
-    The weights have to be whole in each process: neither vLLM nor sharded models are sampled from.
-
     Args:
         env_id: The environment.
         kwargs: Its arguments.
@@ -67,7 +67,7 @@ class EpisodeRollout:
         out: Folder for records, in which each mode and process has a store (`train-0`); None: none are kept.
         retries: How often an episode is tried again that failed for its infrastructure.
         turn_tokens: Tokens that a turn may have; None: as many as there is room for.
-        sample: Samples turns.
+        sample: Samples turns; the default one wants whole weights in each process, and no vLLM.
         read_turn: What a model wrote, in tokens without the last one, as an action for `ToolEnv.step`; None:
             its text. For a model that writes calls in a form of its own, give one that reads them.
 
@@ -100,11 +100,10 @@ class EpisodeRollout:
                 sampled from here, or a first prompt leaves no room in its context.
             InfrastructureError: All episodes failed.
         """
-        _require_whole_weights(trainer)
         name = name_env(self._env_id, self._kwargs)
         rows = [read_row(prompt, self._example, name) for prompt in prompts]
         version = PolicyVersion(version=f"step-{trainer.state.global_step}", number=trainer.state.global_step)
-        results = asyncio.run(self._play(rows, trainer, version))
+        results = _run(self._play(rows, trainer, version))
         self._keep(results, trainer)
         samples = [_to_sample(result, trainer.processing_class.eos_token_id) for result in results]
         return {
@@ -154,12 +153,14 @@ class EpisodeRollout:
                 writer.append(record)
 
 
-def _require_whole_weights(trainer: GRPOTrainer) -> None:
-    for name in ("use_vllm", "is_fsdp_enabled", "is_deepspeed_enabled"):
-        if getattr(trainer, name):
-            raise UsageError(
-                f"Turns are sampled from the trainer's own, whole model, but it has {name}=True."
-            )
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    """What a coroutine returns; in a thread of its own where an event loop runs already, as in notebooks."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 async def _attempt(

@@ -10,6 +10,8 @@ from torch.nn.utils.rnn import pad_sequence
 from trl import GRPOTrainer
 from trl.models import unwrap_model_for_generation
 
+from tool_envs.errors import UsageError
+
 
 class Drawn(NamedTuple):
     """What was sampled after a prompt: tokens, the one that ended it too, and their log-probabilities."""
@@ -27,7 +29,13 @@ def sample_turns(trainer: GRPOTrainer, prompts: list[list[int]], limit: int) -> 
 
     The scores of a batch are held in memory until it ends: 4 bytes for each prompt, sampled token and token
     of the vocabulary.
+
+    Raises:
+        UsageError: The trainer's process has not the whole model at hand: vLLM samples, or it is sharded.
     """
+    for name in ("use_vllm", "is_fsdp_enabled", "is_deepspeed_enabled"):
+        if getattr(trainer, name):
+            raise UsageError(f"Expected a trainer with its whole model at hand; this one has {name}=True.")
     device = trainer.accelerator.device
     given = [torch.tensor(prompt) for prompt in prompts]
     pad = trainer.processing_class.pad_token_id
