@@ -29,6 +29,8 @@ from tool_envs.serve.client import RemoteEnv, ServerError, ServerFullError
 from tool_envs.serve.sessions import SessionGoneError
 from tool_envs.trajectory import read_trajectories, replay
 
+pytestmark = pytest.mark.library("fastapi")
+
 # --- The same as the environment itself
 
 actions = st.one_of(
@@ -39,6 +41,7 @@ actions = st.one_of(
 )
 
 
+@pytest.mark.shows("episodes over HTTP equal to local ones")
 @settings(max_examples=40)
 @given(seed=st.integers(0, 1 << 40), texts=st.lists(actions, max_size=12))
 def test_episodes_are_those_of_the_environment_itself(desk, seed, texts):
@@ -61,6 +64,7 @@ def test_what_is_no_action_does_not_reach_the_server(desk):
         env.step("Hello.")
 
 
+@pytest.mark.shows("Gymnasium's checker passes `RemoteEnv`")
 def test_gymnasium_checks_it(desk):
     with contextlib.closing(desk.env()) as env:
         check_env(env, skip_render_check=True)
@@ -128,6 +132,7 @@ def test_a_failure_behind_the_server_ends_the_episode_alone(tmp_path):
 # --- Many at once
 
 
+@pytest.mark.shows("1,000 sessions, then 429")
 def test_a_thousand_sessions_and_no_more():
     with serving(toy_domain.ENV_ID, "--sessions", 1000) as server, httpx.Client(base_url=server.url) as http:
         sessions = [http.post("/sessions").json()["session"] for _ in range(1000)]
@@ -159,6 +164,7 @@ def test_clients_wait_for_a_session():
 # --- Ends
 
 
+@pytest.mark.shows("410 after a restart")
 def test_a_server_that_was_killed_and_started_anew(tmp_path):
     server = Server(toy_domain.ENV_ID, "--out", tmp_path)
     env, other = server.env(), server.env()

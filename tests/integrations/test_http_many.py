@@ -16,7 +16,10 @@ from tool_envs.errors import EpisodeEndedError, UsageError
 from tool_envs.serve.client import ServerError, reset_each, step_each
 from tool_envs.serve.sessions import SessionGoneError
 
+pytestmark = pytest.mark.library("fastapi")
 
+
+@pytest.mark.shows("resets and steps of many sessions in one request")
 def test_steps_of_one_request_are_those_of_many(desk):
     envs, alone = [desk.env() for _ in range(8)], [make_env(toy_domain.ENV_ID, {}) for _ in range(8)]
     for seed, (env, other) in enumerate(zip(envs, alone, strict=True)):
@@ -51,6 +54,7 @@ def test_one_of_many_that_fails_harms_no_other():
         envs[0].step("Hello.")
 
 
+@pytest.mark.shows("resets and steps of many sessions in one request")
 def test_resets_of_one_request_are_those_of_many(desk):
     envs, alone = [desk.env() for _ in range(8)], [make_env(toy_domain.ENV_ID, {}) for _ in range(8)]
     seeds, options = [*range(7), None], [{"task_id": "swap"}, *[None] * 7]

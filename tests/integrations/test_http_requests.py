@@ -19,6 +19,8 @@ from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.serve.client import RemoteEnv
 from tool_envs.serve.guard import listen
 
+pytestmark = pytest.mark.library("fastapi")
+
 
 def test_a_token_beyond_loopback():
     refused = subprocess.run(

@@ -22,7 +22,7 @@ from toy_domain import ENV_ID as DESK
 from tool_envs.serve.mcp import Conversation
 from tool_envs.trajectory.record import assistant_messages
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.library("mcp"), pytest.mark.anyio]
 
 
 async def test_nothing_can_be_done_after_the_end(tmp_path, host_of):

@@ -31,7 +31,7 @@ from tool_envs.trajectory.store import read_trajectories
 
 TOKEN = "geheim"  # noqa: S105 - a test's own
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.library("mcp"), pytest.mark.anyio]
 
 
 # --- Mistakes
