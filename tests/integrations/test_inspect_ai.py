@@ -94,7 +94,7 @@ def test_a_slice_of_which_nothing_is_said(run):
     assert [score_of(sample).value for sample in log.samples] == [0.0] * FEW
 
 
-@pytest.mark.shows("`inspect eval tool_envs/slice` on the command line")
+@pytest.mark.shows("`inspect eval tool_envs/tasks` on the command line")
 def test_the_command_line_finds_the_tasks(tmp_path):
     command = [str(Path(sys.executable).with_name("inspect")), "eval", "tool_envs/tasks"]
     command += ["-T", f"env_id={RETAIL}", "-T", "kwargs={split: test, difficulty: 2}", "-T", "count=3"]
