@@ -253,9 +253,9 @@ def test_rows_name_their_episodes():
         environment = make_environment("tool_envs/Retail-v0", {"split": "test"})()
         opening = environment.reset(**row)
         assert system["content"].startswith(environment._env.domain.policy_text)
-        assert user["episode"] == {
-            "env": '{"id":"tool_envs/Retail-v0","kwargs":{"split":"test"}}',
-            "task": task,
+        assert json.loads(user["episode"]) == {
+            "env_id": "tool_envs/Retail-v0",
+            "kwargs": {"split": "test"},
             "task_id": environment._env.task.id,
             "seed": episode_seed(3, task),
         }
@@ -267,7 +267,7 @@ def test_rows_of_another_environment_are_refused():
     environment = make_environment("tool_envs/Retail-v0", {"split": "train"})()
     (row,) = make_dataset("tool_envs/Retail-v0", {"split": "test"}, [0])
 
-    with pytest.raises(UsageError, match='"split":"test"'):
+    with pytest.raises(UsageError, match="'split': 'test'"):
         environment.reset(**row)
     with pytest.raises(UsageError, match="prompt of `make_dataset`"):
         environment.reset(prompt=[{"role": "user", "content": "Hello."}])

@@ -77,10 +77,19 @@ def read_row(data: Mapping[str, Any]) -> EpisodeRow:
     Raises:
         UsageError: It has no column `episode`, or not of that form.
     """
+    if COLUMN not in data:
+        raise UsageError(f"Expected a row with the column `{COLUMN}`, not {sorted(data)}.")
+    return decode_row(data[COLUMN])
+
+
+def decode_row(text: Any) -> EpisodeRow:  # noqa: ANN401 - whatever a data set holds
+    """The episode of what `episode_rows` wrote.
+
+    Raises:
+        UsageError: It is not of that form.
+    """
     try:
-        return msgspec.json.decode(data[COLUMN], type=EpisodeRow)
-    except KeyError:
-        raise UsageError(f"Expected a row with the column `{COLUMN}`, not {sorted(data)}.") from None
+        return msgspec.json.decode(text, type=EpisodeRow)
     except (msgspec.MsgspecError, TypeError) as problem:
         raise UsageError(f"The column `{COLUMN}` holds what `episode_rows` writes: {problem}.") from None
 

@@ -27,7 +27,7 @@ from tool_envs.env import unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.integrations.tool_methods import make_method
-from tool_envs.integrations.trl_rows import name_env, read_row
+from tool_envs.integrations.trl_rows import row_of_prompt
 from tool_envs.messages import RESPOND, Json
 from tool_envs.schema import Tool, ToolSchema
 
@@ -63,10 +63,10 @@ class ToolEnvironment:
         Raises:
             UsageError: The prompt names no episode of this environment.
         """
-        row = read_row(prompt, self._env, name_env(self._env_id, self._kwargs))
+        row = row_of_prompt(prompt, self._env_id, self._kwargs)
         self._failure = None
         try:
-            observation, _ = self._env.reset(seed=row.seed, options={"task_index": row.task})
+            observation, _ = self._env.reset(seed=row.seed, options={"task_id": row.task_id})
         except InfrastructureError as failure:
             return self._fail(failure)
         return observation["content"]

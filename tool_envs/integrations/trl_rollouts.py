@@ -31,7 +31,8 @@ from tool_envs.env import Observation, ToolEnv, unwrap
 from tool_envs.environments import make_env
 from tool_envs.errors import InfrastructureError, UsageError
 from tool_envs.integrations.chat_suffix import GrowingChat, since_last_turn
-from tool_envs.integrations.trl_rows import EpisodeRow, name_env, read_row
+from tool_envs.integrations.episode_rows import EpisodeRow
+from tool_envs.integrations.trl_rows import row_of_prompt
 from tool_envs.integrations.trl_sampling import Sampler, Turns, sample_turns
 from tool_envs.messages import Json
 from tool_envs.rollout.plan import PlannedEpisode
@@ -100,8 +101,7 @@ class EpisodeRollout:
                 sampled from here, or a first prompt leaves no room in its context.
             InfrastructureError: All episodes failed.
         """
-        name = name_env(self._env_id, self._kwargs)
-        rows = [read_row(prompt, self._example, name) for prompt in prompts]
+        rows = [row_of_prompt(prompt, self._env_id, self._kwargs) for prompt in prompts]
         version = PolicyVersion(version=f"step-{trainer.state.global_step}", number=trainer.state.global_step)
         results = _run(self._play(rows, trainer, version))
         self._keep(results, trainer)
@@ -115,6 +115,10 @@ class EpisodeRollout:
         self, rows: list[EpisodeRow], trainer: GRPOTrainer, version: PolicyVersion
     ) -> list[Trajectory | FailedAttempt]:
         """Play all episodes at once; raises the first mistake."""
+        tasks = self._example.domain.tasks
+        planned = [
+            PlannedEpisode(tasks.index(row.task_id), seat, row.seed, seat) for seat, row in enumerate(rows)
+        ]
         turns = Turns(lambda prompts, limit: self._sample(trainer, prompts, limit), len(rows))
         policy = _Model(self._agent, trainer, turns, self._turn_tokens, self._read_turn)
         work = Work(
@@ -128,10 +132,7 @@ class EpisodeRollout:
         )
         with closing(LocalPlayer(work)) as player:
             results = await asyncio.gather(
-                *(
-                    _attempt(player, PlannedEpisode(row.task, seat, row.seed, seat), self._retries, turns)
-                    for seat, row in enumerate(rows)
-                )
+                *(_attempt(player, episode, self._retries, turns) for episode in planned)
             )
         failed = [result for result in results if isinstance(result, FailedAttempt)]
         for attempt in failed:
