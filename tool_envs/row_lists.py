@@ -52,6 +52,16 @@ def append(codes: list[int], code: int, once: bool) -> int:
 
 
 @kernel
+def replace(out: MutableSequence[int], values: Sequence[int]) -> bool:
+    """Write values over those of a list of the same length; tells whether that changes it."""
+    is_new = False
+    for place in range(len(out)):
+        is_new |= out[place] != values[place]
+        out[place] = values[place]
+    return is_new
+
+
+@kernel
 def clear(out: MutableSequence[int]) -> None:
     """Fill with 0."""
     for place in range(len(out)):

@@ -50,16 +50,6 @@ def are_people(draft: Draft, chosen: int) -> bool:
 
 
 @kernel
-def count_bits(bits: int) -> int:
-    """How many bits are set."""
-    count = 0
-    while bits:
-        count += bits & 1
-        bits >>= 1
-    return count
-
-
-@kernel
 def party_sizes(sight: Sight, draft: Draft) -> int:
     """How many people a draft can have: bit k for k of them.
 

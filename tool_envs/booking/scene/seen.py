@@ -32,6 +32,7 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.scene.ways import side_of, wanted_search
 from tool_envs.booking.writes import settle
+from tool_envs.row_lists import replace
 from tool_envs.rows import kernel
 
 # --- Tools
@@ -199,11 +200,20 @@ def see_sent(sight: Sight, amount: int) -> None:
 
 # --- Words
 
+NEW_REST, NEW_WISH = 1, 2
+"""What `hear` answers."""
+
 
 @kernel
-def hear(sight: Sight, said: Said, wanted: Wanted) -> None:
-    """The customer took their turn. What was said of a wish is forgotten when another one is brought up."""
+def hear(sight: Sight, said: Said, wanted: Wanted) -> int:
+    """The customer took their turn. What was said of a wish is forgotten when another one is brought up.
+
+    Returns:
+        `NEW_WISH`: something of the wish at hand may have changed, which all tables may show; `NEW_REST`:
+        something else has that masks look at; 0: neither.
+    """
     scene = sight.scene
+    user, yes, unreported = scene.user, scene.yes, scene.unreported
     scene.moves = said.moves
     if said.moves & (DENIES | CORRECTS):
         scene.yes = 0
@@ -212,16 +222,23 @@ def hear(sight: Sight, said: Said, wanted: Wanted) -> None:
     if said.moves & (THANKS | TAKES_NO):
         scene.unreported = -1
     scene.user |= said.user
+    is_new, is_wish_new = False, False
     for slot in range(len(SLOTS)):
+        is_new |= said.unknown[slot] > scene.unknown[slot]
         scene.unknown[slot] |= said.unknown[slot]
     for demand in range(len(DEMANDS)):
         scene.demands[demand] |= said.demands[demand]
     if said.wish >= 0 or said.question >= 0:
         if not is_repeated(sight, said, wanted):
             forget_wanted(sight.wanted)
+            is_wish_new = True
         scene.wish, scene.question = said.wish, said.question
         scene.yes = 0
-    note(sight.wanted, wanted)
+    is_wish_new |= note(sight.wanted, wanted)
+    if is_wish_new:
+        return NEW_WISH
+    is_new |= scene.user != user or scene.yes != yes or scene.unreported != unreported
+    return NEW_REST if is_new else 0
 
 
 @kernel
@@ -259,43 +276,62 @@ def forget_wanted(wanted: Wanted) -> None:
 
 
 @kernel
-def note(wanted: Wanted, said: Wanted) -> None:
-    """Keep what is said of the wish at hand, in place of what was said before of the same."""
+def note(wanted: Wanted, said: Wanted) -> bool:
+    """Keep what is said of the wish at hand, in place of what was said before of the same.
+
+    Returns:
+        Whether that changed something.
+    """
+    is_new = False
     if said.trip >= 0 or said.trip_from >= 0:
+        is_new |= wanted.trip != said.trip
+        is_new |= wanted.trip_from != said.trip_from or wanted.trip_to != said.trip_to
         wanted.trip, wanted.trip_from, wanted.trip_to = said.trip, said.trip_from, said.trip_to
     if said.origin >= 0:
+        is_new |= wanted.origin != said.origin or wanted.destination != said.destination
         wanted.origin, wanted.destination = said.origin, said.destination
     if said.days[0] >= 0:
-        wanted.days[0], wanted.days[1] = said.days[0], said.days[1]
+        is_new |= replace(wanted.days, said.days)
     if said.cabin >= 0:
+        is_new |= wanted.cabin != said.cabin
         wanted.cabin = said.cabin
-    if said.best >= 0:
-        wanted.stops, wanted.best, wanted.at_most = said.stops, said.best, said.at_most
-        wanted.leaves_after, wanted.arrives_before = said.leaves_after, said.arrives_before
     if said.best >= 0 or said.flights[0] >= 0:
-        for number in range(MAX_SEGMENTS):
-            wanted.flights[number] = said.flights[number]
+        is_new |= _note_flights(wanted, said)
     if said.bags >= 0:
+        is_new |= wanted.bags != said.bags
         wanted.bags = said.bags
     if said.more_bags >= 0:
+        is_new |= wanted.more_bags != said.more_bags
         wanted.more_bags = said.more_bags
     if said.people[0] >= 0:
+        is_new |= replace(wanted.people, said.people) or wanted.instead != said.instead
         wanted.instead = said.instead
-        for number in range(MAX_PEOPLE):
-            wanted.people[number] = said.people[number]
     if said.insurance >= 0:
+        is_new |= wanted.insurance != said.insurance
         wanted.insurance = said.insurance
     if said.reason >= 0:
+        is_new |= wanted.reason != said.reason
         wanted.reason = said.reason
-    note_methods(wanted, said)
+    if said.methods > 0:
+        is_new |= _note_methods(wanted, said)
+    return is_new
 
 
 @kernel
-def note_methods(wanted: Wanted, said: Wanted) -> None:
-    """Keep what is said of payment methods, if anything is."""
-    if said.methods > 0:
-        wanted.methods = said.methods
-        for number in range(MAX_PAID):
-            wanted.method_kind[number] = said.method_kind[number]
-            wanted.method_how[number] = said.method_how[number]
-            wanted.method_mark[number] = said.method_mark[number]
+def _note_flights(wanted: Wanted, said: Wanted) -> bool:
+    is_new = replace(wanted.flights, said.flights)
+    if said.best >= 0:
+        is_new |= wanted.stops != said.stops or wanted.best != said.best or wanted.at_most != said.at_most
+        is_new |= wanted.leaves_after != said.leaves_after or wanted.arrives_before != said.arrives_before
+        wanted.stops, wanted.best, wanted.at_most = said.stops, said.best, said.at_most
+        wanted.leaves_after, wanted.arrives_before = said.leaves_after, said.arrives_before
+    return is_new
+
+
+@kernel
+def _note_methods(wanted: Wanted, said: Wanted) -> bool:
+    is_new = wanted.methods != said.methods
+    wanted.methods = said.methods
+    is_new |= replace(wanted.method_kind, said.method_kind)
+    is_new |= replace(wanted.method_how, said.method_how)
+    return is_new | replace(wanted.method_mark, said.method_mark)

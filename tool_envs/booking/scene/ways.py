@@ -133,12 +133,14 @@ def is_on_route(sight: Sight, place: int) -> bool:
 @kernel
 def trip_at_hand(sight: Sight) -> int:
     """The place of the reservation that the words mean: by id, or by where it goes; -1: none is known."""
-    for place in range(MAX_TRIPS):
-        if is_named(sight, place):
-            return place
-    for place in range(MAX_TRIPS):
-        if is_on_route(sight, place):
-            return place
+    if sight.wanted.trip >= 0:
+        for place in range(MAX_TRIPS):
+            if is_named(sight, place):
+                return place
+    if sight.wanted.trip_from >= 0:
+        for place in range(MAX_TRIPS):
+            if is_on_route(sight, place):
+                return place
     return -1
 
 

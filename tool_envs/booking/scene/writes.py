@@ -10,7 +10,6 @@ from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reser
 from tool_envs.booking.scene.payments import (
     are_people,
     booking_price,
-    count_bits,
     least_held,
     party_sizes,
 )
@@ -57,6 +56,7 @@ from tool_envs.booking.writes import (
     guard_difference,
     guard_send_certificate,
 )
+from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
 
 
@@ -285,7 +285,7 @@ def _fits_people(sight: Sight, draft: Draft, trip: Reservation) -> bool:
         if trip.passenger[number] >= 0:
             now |= 1 << trip.passenger[number]
     for chosen in range(1, 1 << sight.scene.people):
-        if chosen != now and count_bits(chosen) == trip.passengers and are_people(draft, chosen):
+        if chosen != now and ones(chosen) == trip.passengers and are_people(draft, chosen):
             return True
     return False
 

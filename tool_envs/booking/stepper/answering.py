@@ -129,6 +129,8 @@ def _inform(said: Said, wanted: Wanted, aim: Aim, sets: int, slots: int) -> None
 @kernel
 def _say_parts(wanted: Wanted, aim: Aim, sets: int, parts: int) -> None:
     """The words for some of `PARTS`."""
+    if not parts:
+        return
     narrowed = narrowed_parts(aim, sets)
     for part in range(len(PARTS)):
         if not parts >> part & 1:
@@ -266,16 +268,8 @@ def _say_people(wanted: Wanted, words: Wanted) -> None:
         return
     wanted.instead = words.instead
     for place in range(MAX_PEOPLE):
-        if not _holds(wanted.people, words.people[place]):
-            append(wanted.people, words.people[place], False)
-
-
-@kernel
-def _holds(codes: list[int], code: int) -> bool:
-    for place in range(len(codes)):
-        if codes[place] == code:
-            return True
-    return False
+        if words.people[place] >= 0:
+            append(wanted.people, words.people[place], True)
 
 
 @kernel

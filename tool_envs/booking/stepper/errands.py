@@ -65,7 +65,6 @@ from tool_envs.booking.stepper.rows import (
     Call,
     Due,
     Errand,
-    Known,
     Lane,
     Room,
     no_call,
@@ -308,12 +307,13 @@ class _Maker:
             asks=int(node.asks),
             complains=int(wish.kind == WISHES[FOR_COMPENSATION] and not node.asks),
             reason=REASONS_TOLD.index(reason) if reason else -1,
-            calls=filled(calls, MAX_ACCEPTED, no_call),
+            accepted=(1 << len(calls)) - 1,
+            worded=sum(1 << part for part, text in enumerate(texts) if text),
             opening=opening.said,
             opening_wanted=opening.wanted,
             words=words,
             flight_days=flight_days,
-            worded=sum(1 << part for part, text in enumerate(texts) if text),
+            calls=filled(calls, MAX_ACCEPTED, no_call),
         )
 
     def _read(self, text: str, *acts: Json) -> Words:
@@ -403,11 +403,7 @@ class _Maker:
 
 def new_room() -> Room:
     """Room to work in."""
-    scene = nothing_shown().scene
-    names = [name for name in Known.__struct_fields__ if name != "wanted"]
-    known = {name: getattr(scene, name) for name in names}
     return Room(
-        known=Known(**known, wanted=nothing_wanted()),
         heard=Heard(),
         step=Step(),
         said=nothing_said(),
@@ -460,12 +456,13 @@ def _nothing_wanted() -> Aim:
         asks=0,
         complains=0,
         reason=-1,
-        calls=[no_call() for _ in range(MAX_ACCEPTED)],
+        accepted=0,
+        worded=0,
         opening=nothing_said(),
         opening_wanted=nothing_wanted(),
         words=nothing_wanted(),
         flight_days=[-1, -1],
-        worded=0,
+        calls=[no_call() for _ in range(MAX_ACCEPTED)],
     )
 
 

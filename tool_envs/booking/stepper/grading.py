@@ -102,10 +102,10 @@ def note_facts(lane: Lane, errand: Errand, room: Room, statuses: int, counts: in
     """
     if proposes and errand.one_amount and _tells_many(room.call):
         lane.broken = 1
-    for number in range(MAX_WISHES):
-        due = errand.dues[number]
-        if due.step < -1 or not lane.asked >> number & 1:
+    for number in range(MAX_WISHES if lane.asked else 0):
+        if not lane.asked >> number & 1:
             continue
+        due = errand.dues[number]
         if due.fact == AMOUNT:
             is_told = room.tells == due.value or (proposes and _pays(room.call, due.value))
         elif due.fact == STATUS:

@@ -303,19 +303,9 @@ def have_same_payments(one: Call, other: Call) -> bool:
 
 
 @kernel
-def everything(aim: Aim) -> int:
-    """The mask of all accepted calls."""
-    sets = 0
-    for number in range(MAX_ACCEPTED):
-        if aim.calls[number].tool >= 0:
-            sets |= 1 << number
-    return sets
-
-
-@kernel
 def narrowed_parts(aim: Aim, sets: int) -> int:
     """Bits of `PARTS` for which somebody who changed their mind now has the words of what is left."""
-    whole = everything(aim)
+    whole = int(aim.accepted)
     if not whole or not sets or sets == whole:
         return 0
     parts = 0

@@ -18,7 +18,6 @@ from tool_envs.booking.scene.sight import (
     MAX_PAID,
     MAX_PEOPLE,
     MAX_TRIPS,
-    SLOTS,
     Draft,
     Said,
     Sight,
@@ -138,12 +137,13 @@ class Aim(Row):
         asks: 1 when it is brought up as a question.
         complains: 1 when it is brought up as a wish for a compensation.
         reason: The reason that is told when it is brought up, of `REASONS_TOLD`, or -1.
-        calls: The accepted calls; `tool` is -1 behind the last.
+        accepted: Bits of the accepted calls, all of them.
+        worded: Bits of the parts for which the customer has words.
         opening: What bringing it up says.
         opening_wanted: What that says of the wish.
-        words: What the customer's words for all of `PARTS` say; each part has fields of its own.
+        words: What the words for all of `PARTS` say; each part has fields of its own.
         flight_days: The days that the words for the flights name; -1 behind the last.
-        worded: Bits of the parts for which they have words.
+        calls: The accepted calls; `tool` is -1 behind the last.
     """
 
     number: Tiny
@@ -152,12 +152,13 @@ class Aim(Row):
     asks: Tiny
     complains: Tiny
     reason: Tiny
-    calls: Annotated[list[Call], MAX_ACCEPTED]
+    accepted: Tiny
+    worded: Small
     opening: Said
     opening_wanted: Wanted
     words: Wanted
     flight_days: Annotated[list[int], 2, "int8"]
-    worded: Small
+    calls: Annotated[list[Call], MAX_ACCEPTED]
 
 
 class Due(Row):
@@ -183,9 +184,16 @@ class Due(Row):
 
 
 class Errand(Row):
-    """A task, and what is known of its customer before anything happened.
+    """A task, and what is known of its customer before anything happened. What each turn looks at is first.
 
     Attributes:
+        mute: 1 when nothing that the customer says is heard but who they are (a control).
+        one_amount: 1 when they want to hear no more than one sum at a time.
+        origins: Bits of the airports that the customer notices as where a trip begins.
+        destinations: Bits of those that they notice as where it goes to.
+        facts: The agenda.
+        dues: The wishes; `step` is -2 behind the last.
+        aims: The steps of the agenda.
         customer: The customer.
         trips: Their reservations, as in a lane's sight.
         trip_code: What the array view knows reservations by, as many as it keeps in mind.
@@ -197,16 +205,16 @@ class Errand(Row):
         digits: For each payment method the last four digits of a card, or -1.
         method_number: For each that there is or may be the number in its id.
         gone: The payment method that was used up before, or -1.
-        origins: Bits of the airports that the customer notices as where a trip begins.
-        destinations: Bits of those that they notice as where it goes to.
-        one_amount: 1 when they want to hear no more than one sum at a time.
         evidence: The searches that must be made for some answer, as codes of a direct one.
-        facts: The agenda.
-        aims: Its steps.
-        dues: The wishes; `step` is -2 behind the last.
-        mute: 1 when nothing that the customer says is heard but who they are (a control).
     """
 
+    mute: Tiny
+    one_amount: Tiny
+    origins: int
+    destinations: int
+    facts: Facts
+    dues: Annotated[list[Due], MAX_WISHES]
+    aims: Annotated[list[Aim], MAX_STEPS]
     customer: Customer
     trips: Annotated[list[Reservation], MAX_TRIPS]
     trip_code: Annotated[list[int], MAX_TRIPS]
@@ -218,25 +226,15 @@ class Errand(Row):
     digits: Annotated[list[int], MAX_METHODS, "int16"]
     method_number: Annotated[list[int], MAX_METHODS]
     gone: Tiny
-    origins: int
-    destinations: int
-    one_amount: Tiny
     evidence: Annotated[list[int], MAX_EVIDENCE, "int16"]
-    facts: Facts
-    aims: Annotated[list[Aim], MAX_STEPS]
-    dues: Annotated[list[Due], MAX_WISHES]
-    mute: Tiny
 
 
 class Lane(Row):
-    """All that changes in an episode.
+    """All that changes in an episode. What is looked at most stands together.
 
     Attributes:
-        customer: The customer as they are now.
         state: Where the customer stands in their agenda.
         draft: The choices of the action in the making.
-        numbers: For each payment method the number in which it came up, or -1.
-        shown_at: For each reservation after how many others it was shown first; -1: it was not.
         asked: Bits of the wishes whose question was asked.
         told: Bits of those that were answered.
         taken: Bits of the wishes of which the customer took a no.
@@ -256,17 +254,17 @@ class Lane(Row):
         wrong: 1 when there was another write.
         broken: 1 when a rule was, or what the customer demands of replies.
         reward: Of the episode; 0 before its end.
-        sight: What was shown, and the reservations as they are now.
         yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
+        sight: What was shown, and the reservations as they are now.
+        customer: The customer as they are now.
+        numbers: For each payment method the number in which it came up, or -1.
+        shown_at: For each reservation after how many others it was shown first; -1: it was not.
         moved: Departures of which seats were moved: (flight * `DAYS` + day); -1 behind the last.
         seats: Cabin of that, and how many seats were released (below 0: taken): cabin + seats * 4.
     """
 
-    customer: Customer
     state: State
     draft: Draft
-    numbers: Annotated[list[int], MAX_METHODS, "int8"]
-    shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
     asked: Tiny
     told: Tiny
     taken: Tiny
@@ -286,39 +284,19 @@ class Lane(Row):
     wrong: Tiny
     broken: Tiny
     reward: Tiny
-    sight: Sight
     yeses: Annotated[list[int], MAX_TURNS, "int16"]
+    sight: Sight
+    customer: Customer
+    numbers: Annotated[list[int], MAX_METHODS, "int8"]
+    shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
     moved: Annotated[list[int], MAX_MOVED, "int16"]
     seats: Annotated[list[int], MAX_MOVED, "int16"]
-
-
-class Known(Row):
-    """What was known of the customer and their wish before a turn, as far as turns can change it.
-
-    Attributes:
-        user: As of `Scene`, and so all of them.
-        unknown: See above.
-        wish: See above.
-        question: See above.
-        yes: See above.
-        unreported: See above.
-        wanted: As of `Sight`.
-    """
-
-    user: Tiny
-    unknown: Annotated[list[int], len(SLOTS), "int8"]
-    wish: Tiny
-    question: Tiny
-    yes: Tiny
-    unreported: Tiny
-    wanted: Wanted
 
 
 class Room(Row):
     """Room to work in during one action; nothing of it is kept.
 
     Attributes:
-        known: What was known before.
         heard: What the customer understood.
         step: What they do.
         said: What their words say.
@@ -335,7 +313,6 @@ class Room(Row):
         tells: An amount that is told, in cents, or -1.
     """
 
-    known: Known
     heard: Heard
     step: Step
     said: Said

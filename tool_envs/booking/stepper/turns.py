@@ -27,7 +27,7 @@ from tool_envs.booking.scene.reasons import (
     trips_in,
     upgrade_cost,
 )
-from tool_envs.booking.scene.seen import hear, see_proposed
+from tool_envs.booking.scene.seen import NEW_WISH, hear, see_proposed
 from tool_envs.booking.scene.sight import (
     ASKS_BAGS,
     ASKS_FREE_BAGS,
@@ -48,12 +48,9 @@ from tool_envs.booking.scene.sight import (
     OPEN,
     OWN,
     PASSENGERS,
-    SLOTS,
     THERE,
     Draft,
-    Scene,
     Sight,
-    Wanted,
 )
 from tool_envs.booking.scene.ways import way
 from tool_envs.booking.stepper.answering import answer, mute
@@ -61,7 +58,7 @@ from tool_envs.booking.stepper.calls import run_call, to_call
 from tool_envs.booking.stepper.consent import affirm, revoke_all
 from tool_envs.booking.stepper.grading import earned, note_facts
 from tool_envs.booking.stepper.hearing import hear_proposal, hear_report, nearest_wrong
-from tool_envs.booking.stepper.rows import Aim, Call, Errand, Known, Lane, Room
+from tool_envs.booking.stepper.rows import Aim, Call, Errand, Lane, Room
 from tool_envs.booking.stepper.sentences import (
     MOST_COUNTED,
     QUESTION_KIND,
@@ -134,7 +131,6 @@ def _speak(lane: Lane, errand: Errand, store: Store, verb: int, room: Room) -> i
     """Say something and hear the answer; tells what may have changed in what is seen."""
     sight = lane.sight
     sight.scene.refused = 0
-    keep_known(sight, room.known)
     before = lane.state.wish
     sentence = store.book.sentences[_sentence(lane, verb, room)]
     counts = sentence.counts
@@ -157,95 +153,10 @@ def _speak(lane: Lane, errand: Errand, store: Store, verb: int, room: Room) -> i
     answer(errand, before, lane.state.wish, lane.state.sets, room)
     if errand.mute:
         mute(room.said, room.wanted)
-    hear(sight, room.said, room.wanted)
-    if not is_wish_known(sight, room.known):
+    news = hear(sight, room.said, room.wanted)
+    if news == NEW_WISH:
         return ALL_CHANGED & ~ENDED
-    return changed if is_rest_known(sight.scene, room.known) else changed | OPENED
-
-
-@kernel
-def keep_known(sight: Sight, known: Known) -> None:
-    """Keep what a turn can change."""
-    scene = sight.scene
-    known.user, known.wish, known.question = scene.user, scene.wish, scene.question
-    known.yes, known.unreported = scene.yes, scene.unreported
-    for slot in range(len(SLOTS)):
-        known.unknown[slot] = scene.unknown[slot]
-    copy_wanted(sight.wanted, known.wanted)
-
-
-@kernel
-def copy_wanted(source: Wanted, target: Wanted) -> None:
-    """Write what was said of one wish over that of another one."""
-    target.trip, target.trip_from, target.trip_to = source.trip, source.trip_from, source.trip_to
-    target.origin, target.destination = source.origin, source.destination
-    target.days[0], target.days[1] = source.days[0], source.days[1]
-    target.cabin, target.stops, target.best = source.cabin, source.stops, source.best
-    target.leaves_after, target.arrives_before = source.leaves_after, source.arrives_before
-    target.at_most, target.methods = source.at_most, source.methods
-    target.bags, target.more_bags, target.instead = source.bags, source.more_bags, source.instead
-    target.insurance, target.reason = source.insurance, source.reason
-    for place in range(MAX_SEGMENTS):
-        target.flights[place] = source.flights[place]
-    for place in range(MAX_PEOPLE):
-        target.people[place] = source.people[place]
-    for place in range(MAX_PAID):
-        target.method_kind[place] = source.method_kind[place]
-        target.method_how[place] = source.method_how[place]
-        target.method_mark[place] = source.method_mark[place]
-
-
-@kernel
-def is_wish_known(sight: Sight, known: Known) -> bool:
-    """Whether nothing has changed of what was said of the wish, which all tables may show."""
-    if sight.scene.wish != known.wish or sight.scene.question != known.question:
-        return False
-    return _is_what_known(sight.wanted, known.wanted) and _is_who_known(sight.wanted, known.wanted)
-
-
-@kernel
-def _is_what_known(one: Wanted, other: Wanted) -> bool:
-    trip = one.trip == other.trip and one.trip_from == other.trip_from and one.trip_to == other.trip_to
-    route = one.origin == other.origin and one.destination == other.destination
-    days = one.days[0] == other.days[0] and one.days[1] == other.days[1]
-    if not (trip and route and days) or one.cabin != other.cabin or one.stops != other.stops:
-        return False
-    if one.best != other.best or one.leaves_after != other.leaves_after or one.at_most != other.at_most:
-        return False
-    for place in range(MAX_SEGMENTS):
-        if one.flights[place] != other.flights[place]:
-            return False
-    return one.arrives_before == other.arrives_before
-
-
-@kernel
-def _is_who_known(one: Wanted, other: Wanted) -> bool:
-    if one.bags != other.bags or one.more_bags != other.more_bags or one.instead != other.instead:
-        return False
-    if one.insurance != other.insurance or one.reason != other.reason or one.methods != other.methods:
-        return False
-    for place in range(MAX_PEOPLE):
-        if one.people[place] != other.people[place]:
-            return False
-    for place in range(MAX_PAID):
-        if one.method_kind[place] != other.method_kind[place]:
-            return False
-        if one.method_how[place] != other.method_how[place]:
-            return False
-        if one.method_mark[place] != other.method_mark[place]:
-            return False
-    return True
-
-
-@kernel
-def is_rest_known(scene: Scene, known: Known) -> bool:
-    """Whether nothing else has changed that masks look at."""
-    if scene.user != known.user or scene.yes != known.yes or scene.unreported != known.unreported:
-        return False
-    for slot in range(len(SLOTS)):
-        if scene.unknown[slot] != known.unknown[slot]:
-            return False
-    return True
+    return changed | OPENED if news else changed
 
 
 # --- What the agent says
