@@ -23,7 +23,7 @@ from tool_envs.array_rows import (
 )
 from tool_envs.array_view import SKIPPED
 from tool_envs.row_lists import Out, clear
-from tool_envs.rows import Row, kernel
+from tool_envs.rows import Row, kernel, prefetch
 
 
 @kernel
@@ -325,7 +325,14 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
     plays, lanes, errands, outcomes = arrays.plays, arrays.lanes, arrays.errands, arrays.outcomes
     seen, given, starts, firsts = arrays.seen, arrays.given, arrays.starts, arrays.firsts
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
+    last = len(ids) - 1
     for number in range(len(ids)):
+        # What the next steps read is on its way while this one is taken; what of a task, its lane says.
+        ahead, further = ids[min(number + 1, last)], ids[min(number + 2, last)]
+        prefetch(plays[further])
+        prefetch(seen[further].action_mask)
+        moves.expect_lane(lanes[further])
+        moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
         at = ids[number]
         play = plays[at]
         if rules.restarts and (play.terminated or play.truncated):

@@ -129,3 +129,11 @@ def kernel(function: F) -> F:
     """Mark a function as one that can be compiled. It is returned as it came."""
     KERNELS.append(function)
     return function
+
+
+def prefetch(part: Any) -> None:  # noqa: ANN401 - see below
+    """Ask for a row, or a row or list in one, that is read soon.
+
+    It changes nothing: Python does nothing here, and `tool_envs.arrays.compiled` makes instructions of it, by
+    which the processor brings it into its cache while it goes on.
+    """

@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numba.extending
 import numpy as np
+from llvmlite import ir
 
-from tool_envs.rows import KERNELS
+from tool_envs.rows import KERNELS, prefetch
 from tool_envs.user_cache import cache_folder
 
 INLINED = 300
@@ -29,6 +31,11 @@ INLINED = 300
 
 A smaller number makes slower steps, a larger one a longer compilation, and soon no quicker steps.
 """
+
+CACHE_LINE = 64
+"""What processors read from memory at once, in bytes."""
+
+_INSTRUCTION = "llvm.prefetch.p0"
 
 _known: set[int] = set()  # kernels that numba knows, by their place in `KERNELS`
 _lock = threading.Lock()
@@ -74,6 +81,32 @@ def _call_sites() -> Counter[Callable[..., Any]]:
         for each in dis.get_instructions(kernel)
         if each.opname == "LOAD_GLOBAL" and inspect.isfunction(used := kernel.__globals__.get(each.argval))
     )
+
+
+@numba.extending.overload(prefetch)
+def _prefetch(part):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, ARG001 - numba's, of types
+    """What stands for a call of `prefetch` in compiled code."""
+    return lambda part: _prefetch_lines(part)
+
+
+@numba.extending.intrinsic
+def _prefetch_lines(typing: Any, part: Any) -> Any:  # noqa: ANN401, ARG001 - numba's
+    """LLVM's instruction for each cache line of a record or of a list in one: for reading, for all caches."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401 - numba's
+        (form,), (value,) = signature.args, values
+        is_record = isinstance(form, numba.types.Record)
+        data = value if is_record else context.make_array(form)(context, builder, value).data
+        start, flag = builder.bitcast(data, ir.IntType(8).as_pointer()), ir.IntType(32)
+        instruction = numba.core.cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [start.type, flag, flag, flag]), _INSTRUCTION
+        )
+        for offset in [*range(0, form.size, CACHE_LINE), form.size - 1]:
+            line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
+            builder.call(instruction, [line, flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return numba.types.void(part), generate
 
 
 def is_compiling() -> bool:

@@ -38,7 +38,7 @@ from tool_envs.booking.stepper.turns import (
     act,
 )
 from tool_envs.row_lists import Out, clear, clear_rows
-from tool_envs.rows import kernel
+from tool_envs.rows import kernel, prefetch
 
 
 @kernel
@@ -142,8 +142,36 @@ def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: AR
 
 
 @kernel
+def _expect_lane(lane: Lane) -> None:
+    prefetch(lane.state)
+    prefetch(lane.yeses)
+    prefetch(lane.sight.scene)
+    prefetch(lane.sight.wanted)
+    prefetch(lane.sight.proposed)
+
+
+@kernel
+def _expect_errand(lane: Lane, errand: Errand) -> None:
+    aim = errand.aims[lane.state.wish]
+    prefetch(errand.facts)
+    prefetch(aim.opening)
+    prefetch(aim.opening_wanted)
+
+
+@kernel
 def _moves() -> Moves:
-    return Moves(_begin, _allow_verbs, _allow_choices, _allow_anywhere, _choose, _fits, _act, _show)
+    return Moves(
+        _begin,
+        _allow_verbs,
+        _allow_choices,
+        _allow_anywhere,
+        _choose,
+        _fits,
+        _act,
+        _show,
+        _expect_lane,
+        _expect_errand,
+    )
 
 
 def show_firsts(arrays: Lanes, pool: Any, by_choices: bool) -> None:  # noqa: ANN401 - an array

@@ -27,7 +27,7 @@ from tool_envs.retail.stepper.turns import (
     act,
 )
 from tool_envs.row_lists import Out, clear, clear_rows
-from tool_envs.rows import kernel
+from tool_envs.rows import kernel, prefetch
 
 
 @kernel
@@ -111,8 +111,34 @@ def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:
 
 
 @kernel
+def _expect_lane(lane: Lane) -> None:
+    prefetch(lane.draft)
+    prefetch(lane.state)
+    prefetch(lane.sight.scene)
+
+
+@kernel
+def _expect_errand(lane: Lane, errand: Errand) -> None:
+    wanted = errand.wanted[lane.state.wish]
+    prefetch(errand.facts)
+    prefetch(wanted.opening)
+    prefetch(wanted.calls[0])
+
+
+@kernel
 def _moves() -> Moves:
-    return Moves(_begin, _allow_verbs, _allow_choices, _allow_anywhere, _choose, _fits, _act, _show)
+    return Moves(
+        _begin,
+        _allow_verbs,
+        _allow_choices,
+        _allow_anywhere,
+        _choose,
+        _fits,
+        _act,
+        _show,
+        _expect_lane,
+        _expect_errand,
+    )
 
 
 def show_firsts(arrays: Lanes, pool: Any, by_choices: bool) -> None:  # noqa: ANN401 - an array
