@@ -35,8 +35,6 @@ A smaller number makes slower steps, a larger one a longer compilation, and soon
 CACHE_LINE = 64
 """What processors read from memory at once, in bytes."""
 
-_INSTRUCTION = "llvm.prefetch.p0"
-
 _known: set[int] = set()  # kernels that numba knows, by their place in `KERNELS`
 _lock = threading.Lock()
 
@@ -86,7 +84,7 @@ def _call_sites() -> Counter[Callable[..., Any]]:
 @numba.extending.overload(prefetch)
 def _prefetch(part):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, ARG001 - numba's, of types
     """What stands for a call of `prefetch` in compiled code."""
-    return lambda part: _prefetch_lines(part)
+    return lambda part: _prefetch_lines(part)  # type: ignore[call-arg]  # numba gives the context itself
 
 
 @numba.extending.intrinsic
@@ -98,9 +96,8 @@ def _prefetch_lines(typing: Any, part: Any) -> Any:  # noqa: ANN401, ARG001 - nu
         is_record = isinstance(form, numba.types.Record)
         data = value if is_record else context.make_array(form)(context, builder, value).data
         start, flag = builder.bitcast(data, ir.IntType(8).as_pointer()), ir.IntType(32)
-        instruction = numba.core.cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [start.type, flag, flag, flag]), _INSTRUCTION
-        )
+        kind = ir.FunctionType(ir.VoidType(), [start.type, flag, flag, flag])
+        instruction = builder.module.declare_intrinsic("llvm.prefetch", [start.type], kind)
         for offset in [*range(0, form.size, CACHE_LINE), form.size - 1]:
             line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
             builder.call(instruction, [line, flag(0), flag(3), flag(1)])
