@@ -6,10 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 from sweeping import only_in_sweep
 
 from tool_envs.arrays.compiled import saying_when_slow
+from tool_envs.rows import prefetch
 
 CALLEE = """
 from tool_envs.rows import kernel
@@ -206,3 +209,24 @@ def test_what_is_quick_is_not_told(capfd):
     time.sleep(0.5)
 
     assert capfd.readouterr() == ("", "")
+
+
+def _first_and_last(rows):
+    found = 0
+    for place in range(len(rows)):
+        prefetch(rows[min(place + 1, len(rows) - 1)])
+        prefetch(rows[place].sizes)
+        found += rows[place].sizes[0] * rows[place].weight
+    return found
+
+
+def test_a_row_that_is_asked_for_takes_an_instruction_for_each_cache_line_and_changes_nothing():
+    rows = np.zeros(3, np.dtype([("weight", "i4"), ("sizes", "i1", (130,))], align=True))
+    rows["weight"], rows["sizes"] = [1, 2, 3], np.arange(390).reshape(3, 130) % 100
+    before = rows.copy()
+    total = numba.njit(_first_and_last)
+
+    assert total(rows) == sum(int(row["sizes"][0]) * int(row["weight"]) for row in before)
+    assert (rows == before).all()
+    code = total.inspect_llvm(total.signatures[0])
+    assert code.count("call void @llvm.prefetch") >= len(range(0, 134, 64)) + len(range(0, 130, 64))
