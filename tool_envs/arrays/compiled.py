@@ -98,7 +98,8 @@ def _prefetch_lines(typing: Any, part: Any) -> Any:  # noqa: ANN401, ARG001 - nu
         start, flag = builder.bitcast(data, ir.IntType(8).as_pointer()), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [start.type, flag, flag, flag])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [start.type], kind)
-        for offset in [*range(0, form.size, CACHE_LINE), form.size - 1]:
+        size = form.size if is_record else form.size * form.nitems
+        for offset in [*range(0, size, CACHE_LINE), size - 1]:
             line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
             builder.call(instruction, [line, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
