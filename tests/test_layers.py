@@ -30,7 +30,7 @@ FLOOR = {"": 2, **{unit: floor for floor, units in FLOORS.items() for unit in un
 
 _VALUES = {"msgspec", "orjson", "rfc8785", "gymnasium"}
 _CORE = _VALUES | {"numpy", "jsonschema", "jsonschema_rs"}
-FOREIGN = {0: _VALUES, 1: {"msgspec"}, 2: _CORE, 3: _CORE, 3.5: _CORE | {"numba"}, 4: _CORE}
+FOREIGN = {0: _VALUES, 1: {"msgspec"}, 2: _CORE, 3: _CORE, 3.5: _CORE | {"llvmlite", "numba"}, 4: _CORE}
 # Units, or files, with libraries of their own; None: any.
 MORE_FOREIGN = {
     "chat.client": {"httpx"},
