@@ -81,8 +81,11 @@ learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: an 
 	$(LEARN) --action-form multidiscrete --minutes 5
 	$(LEARN) --env-id tool_envs/BookingArray-v0 --minutes 4
 
-train-tiny: .venvs/tiny/.installed ## A small language model from nothing, by SFT and GRPO: success on held-out tasks after each phase.
-	.venvs/tiny/bin/python examples/train_tiny_agent.py --csv runs/tiny_agent.csv
+TINY_SEEDS ?= 0
+
+train-tiny: .venvs/tiny/.installed ## A small language model from nothing, by SFT and GRPO: success on held-out tasks after each phase. TINY_SEEDS="0 1 2" for benchmarks/results/tiny_agent.csv.
+	set -e; for seed in $(TINY_SEEDS); do \
+		.venvs/tiny/bin/python examples/train_tiny_agent.py --seed $$seed --csv runs/tiny_agent.csv; done
 
 ROLLOUTS = .venvs/rollouts/bin
 FORMATS ?= openai trl trl-tokens verl skyrl areal atif parquet

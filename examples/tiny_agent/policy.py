@@ -13,7 +13,7 @@ from tool_envs.rollout import Policy, PolicyOutput
 from tool_envs.trajectory import PolicySetting
 from tool_envs.trajectory.record import Sampling, Tokens
 
-LONGEST = 160
+LONGEST = 100
 """Tokens that a turn may have."""
 
 _PATIENCE = 4

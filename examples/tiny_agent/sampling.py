@@ -11,6 +11,9 @@ from tiny_agent.model import LOOK_BACK, Cache, Model
 _COMPACT_BELOW = 0.75
 """Share of rows still being written below which the others are taken out of the cache, which copies it."""
 
+_WASTE = 1.25
+"""How many times as many places as tokens may be read at once."""
+
 
 @dataclass
 class Context:
@@ -28,6 +31,11 @@ class Context:
     def known(self) -> int:
         """How many of the tokens are in the memory."""
         return 0 if self.memory is None else self.memory.keys.shape[-2]
+
+    @property
+    def unread(self) -> int:
+        """How many of them are not."""
+        return len(self.ids) - self.known
 
 
 @dataclass
@@ -64,7 +72,7 @@ def write(model: Model, drafts: Sequence[Draft], end: int, longest: int) -> None
         end: The token that ends a turn.
         longest: How many tokens may be sampled of a turn.
     """
-    rows = list(drafts)
+    rows = sorted(drafts, key=lambda draft: draft.context.unread)
     cache = _gather(model, rows, longest)
     hidden = _read_news(model, rows, cache)
     for number in range(longest):
@@ -93,18 +101,27 @@ def _gather(model: Model, rows: Sequence[Draft], longest: int) -> Cache:
 def _read_news(model: Model, rows: Sequence[Draft], cache: Cache) -> Tensor:
     """Read all that the memories do not know; what the model makes of each row's last token.
 
-    Shorter rows are filled up at their end: what that writes to the cache is written over by the tokens that
+    Rows come in the order of how much that is, so that those that are read together are of like lengths.
+    Shorter ones are filled up at their end: what that writes to the cache is written over by the tokens that
     come there, before anything looks at it.
     """
     contexts = [draft.context for draft in rows]
-    news = [len(context.ids) - context.known for context in contexts]
-    ids = torch.zeros(len(rows), LOOK_BACK + max(news), dtype=torch.int64)
-    for row, context in enumerate(contexts):
-        padded = [0] * LOOK_BACK + context.ids
-        ids[row, : LOOK_BACK + news[row]] = torch.tensor(padded[context.known :])
-    first = torch.tensor([context.known for context in contexts])
-    hidden = model(ids, first, cache)
-    return hidden[torch.arange(len(rows)), torch.tensor(news) - 1]
+    news = [context.unread for context in contexts]
+    hidden, start = [], 0
+    while start < len(rows):
+        end = start + 1
+        while end < len(rows) and news[end] * (end - start) <= _WASTE * sum(news[start:end]):
+            end += 1
+        ids = torch.zeros(end - start, LOOK_BACK + news[end - 1], dtype=torch.int64)
+        for row, context in enumerate(contexts[start:end]):
+            padded = [0] * LOOK_BACK + context.ids
+            ids[row, : LOOK_BACK + context.unread] = torch.tensor(padded[context.known :])
+        first = torch.tensor([context.known for context in contexts[start:end]])
+        part = Cache(cache.keys[:, start:end], cache.values[:, start:end])
+        made = model(ids, first, part)
+        hidden.append(made[torch.arange(end - start), torch.tensor(news[start:end]) - 1])
+        start = end
+    return torch.cat(hidden)
 
 
 def _read_last(model: Model, rows: Sequence[Draft], cache: Cache) -> Tensor:

@@ -1,10 +1,11 @@
 """A tokenizer for the tiny agent, trained on recorded conversations, and its chat template."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from tool_envs.trajectory import Trajectory
 from tool_envs.trajectory.chat_tokenizer import chat_of
@@ -15,6 +16,8 @@ _CALL, _END_CALL = "<tool_call>", "</tool_call>"
 
 _PIECES = "|".join(
     (
+        # A call up to its arguments: what the agent has to choose there is the tool.
+        r"""\{"name":"[a-z_]+","arguments":(?=\{)""",
         # A JSON key with the signs around it, and nothing of its value: one token for each key of each tool.
         r"""[\]\}",:{]*"[a-z][a-z_ ]*\d?":(?:\[?\{(?=")|\[?")?""",
         # An id of the catalog is one token where it is frequent; other numbers are cut at the same places
@@ -90,20 +93,21 @@ def train_tokenizer(records: Iterable[Trajectory], size: int) -> TinyTokenizer:
         records: The conversations.
         size: How many tokens it may have.
     """
-    model = Tokenizer(models.BPE())
-    model.pre_tokenizer = pre_tokenizers.Sequence(
+    cut = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_PIECES), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False, trim_offsets=False),
         ]
     )
-    model.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        special_tokens=[PAD, END, *_ROLES.values()],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    model.train_from_iterator((_words(message) for record in records for message in chat_of(record)), trainer)
-    model.add_tokens([AddedToken(text, special=False, normalized=False) for text in (_CALL, _END_CALL)])
+    chats = map(chat_of, records)
+    texts = (_words(message) for chat in chats for message in chat if message["role"] != "system")
+    pieces = Counter(piece for text in texts for piece, _ in cut.pre_tokenize_str(text))
+    marks = [PAD, END, *_ROLES.values(), _CALL, _END_CALL]
+    fixed = [*marks, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    learnt = [piece for piece, _ in pieces.most_common() if piece not in set(fixed)]
+    vocabulary = {piece: number for number, piece in enumerate([*fixed, *learnt][:size])}
+    model = Tokenizer(models.BPE(vocabulary, [], ignore_merges=True))
+    model.pre_tokenizer, model.decoder = cut, decoders.ByteLevel()
+    model.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in marks[:-2]])
+    model.add_tokens([AddedToken(mark, special=False, normalized=False) for mark in marks[-2:]])
     return TinyTokenizer(model)

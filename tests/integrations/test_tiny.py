@@ -24,6 +24,8 @@ from tool_envs.trajectory import prove_sampled, read_trajectories, replay_each, 
 from tool_envs.trajectory.chat_tokenizer import chat_of
 from tool_envs.trajectory.record import PolicyVersion, assistant_messages
 
+pytestmark = pytest.mark.library("torch")
+
 torch.set_num_threads(1)  # small networks are slower with more
 
 SMALL = Settings(
@@ -262,10 +264,12 @@ def test_a_short_run_measures_each_phase_and_keeps_what_it_was_trained_on(tmp_pa
 
 
 def test_measurements_are_added_to_a_file(tmp_path):
-    row = Row(seed=1, phase="sft", version="sft", split="test", episodes=200, success=0.25, seconds=60)
+    row = Row(
+        seed=1, phase="sft", version="sft", split="test", episodes=200, success=0.25, seconds=60, cpu_seconds=50
+    )
 
     for _ in range(2):
         append(tmp_path / "new" / "rows.csv", row)
 
     lines = (tmp_path / "new" / "rows.csv").read_text().splitlines()
-    assert lines == [",".join(Row._fields), *["1,sft,sft,test,200,0.25,60"] * 2]
+    assert lines == [",".join(Row._fields), *["1,sft,sft,test,200,0.25,60,50"] * 2]
