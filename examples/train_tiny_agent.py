@@ -125,7 +125,11 @@ class Run:
         yield self._test("grpo")
 
     def fine_tune(self, records: Sequence[Trajectory]) -> float:
-        """SFT on records that are not too long, once each; returns the mean loss of a token over the last updates, in nats."""
+        """SFT on records that are not too long, once each, in their order.
+
+        Returns:
+            The mean loss of a token over the last updates, in nats.
+        """
         settings, tokenizer = self._settings, self._policy.tokenizer
         sequences = [tokenize(record, tokenizer) for record in records]
         sequences = [each for each in sequences if len(each.input_ids) <= settings.sft_longest]
@@ -177,7 +181,7 @@ def main() -> None:
     csv_path, out = options.pop("csv"), options.pop("out")
     settings = Settings(**options)
 
-    torch.set_num_threads(1)  # so that numbers do not depend on how many there are; a second would help little
+    torch.set_num_threads(1)  # so that figures do not depend on how many there are
     records = oracle_records(settings)
     run = Run(settings, train_tokenizer(records, settings.vocabulary), out)
     print(f"{sum(weights.numel() for weights in run.model.parameters()):,} parameters", flush=True)

@@ -264,9 +264,7 @@ def test_a_short_run_measures_each_phase_and_keeps_what_it_was_trained_on(tmp_pa
 
 
 def test_measurements_are_added_to_a_file(tmp_path):
-    row = Row(
-        seed=1, phase="sft", version="sft", split="test", episodes=200, success=0.25, seconds=60, cpu_seconds=50
-    )
+    row = Row(1, "sft", "sft", "test", episodes=200, success=0.25, seconds=60, cpu_seconds=50)
 
     for _ in range(2):
         append(tmp_path / "new" / "rows.csv", row)
