@@ -69,7 +69,13 @@ def weigh(groups: Iterable[Group]) -> list[Weighted]:
     return weighted
 
 
-def improve(model: Model, optimizer: torch.optim.Optimizer, weighted: Sequence[Weighted], size: int) -> None:
+def improve(
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    weighted: Sequence[Weighted],
+    size: int,
+    temperature: float = 1.0,
+) -> None:
     """Make more probable what was better than the rest of its group, in updates of some sequences each.
 
     Args:
@@ -78,11 +84,12 @@ def improve(model: Model, optimizer: torch.optim.Optimizer, weighted: Sequence[W
         weighted: What the model of now sampled, group by group.
         size: Sequences of an update; from the second on the model is not the one that sampled, which is what
             the clipped ratio is for.
+        temperature: At which it was sampled.
     """
     for start in range(0, len(weighted), size):
         sequences, advantages = zip(*weighted[start : start + size], strict=True)
         tokens = sum(sum(sequence.loss_mask) for sequence in sequences)
-        losses = (grpo_loss(model, batch, CLIP) for batch in batches(sequences, advantages))
+        losses = (grpo_loss(model, batch, CLIP, temperature) for batch in batches(sequences, advantages))
         _update(model, optimizer, losses, tokens)
 
 

@@ -59,14 +59,14 @@ def _collate(sequences: Sequence[TokenSequence], advantages: Sequence[float], pl
     return Batch(ids, mask, logprobs, torch.tensor(advantages))
 
 
-def masked_logprobs(model: Model, batch: Batch) -> Tensor:
+def masked_logprobs(model: Model, batch: Batch, temperature: float = 1.0) -> Tensor:
     """Log-probability of each token that the mask lets through, row by row; each is foretold by those before.
 
     A first token has nothing before it: its mask must be 0.
     """
     hidden = model(batch.ids[:, :-1])[batch.mask[:, 1:]]
     targets = batch.ids[:, LOOK_BACK + 1 :][batch.mask[:, 1:]]
-    return model.log_probabilities(hidden).gather(1, targets[:, None])[:, 0]
+    return model.log_probabilities(hidden, temperature).gather(1, targets[:, None])[:, 0]
 
 
 def supervised_loss(model: Model, batch: Batch) -> Tensor:
@@ -74,7 +74,7 @@ def supervised_loss(model: Model, batch: Batch) -> Tensor:
     return -masked_logprobs(model, batch).sum()
 
 
-def grpo_loss(model: Model, batch: Batch, clip: float) -> Tensor:
+def grpo_loss(model: Model, batch: Batch, clip: float, temperature: float = 1.0) -> Tensor:
     """Sum over the masked tokens of the clipped objective of PPO, negated, without a KL term.
 
     Of a token with ratio r = p / p_when_sampled and its trajectory's advantage A:
@@ -83,7 +83,7 @@ def grpo_loss(model: Model, batch: Batch, clip: float) -> Tensor:
     Source: Shao et al., DeepSeekMath, 2024, arXiv 2402.03300, equation 3, summed over tokens rather than
     averaged in each trajectory, as in Yu et al., DAPO, 2025, arXiv 2503.14476.
     """
-    ratio = (masked_logprobs(model, batch) - batch.logprobs[:, 1:][batch.mask[:, 1:]]).exp()
+    ratio = (masked_logprobs(model, batch, temperature) - batch.logprobs[:, 1:][batch.mask[:, 1:]]).exp()
     advantage = batch.advantages[:, None].expand_as(batch.mask[:, 1:])[batch.mask[:, 1:]]
     clipped = ratio.clamp(1 - clip, 1 + clip)
     return -torch.minimum(ratio * advantage, clipped * advantage).sum()

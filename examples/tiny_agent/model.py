@@ -98,9 +98,9 @@ class Model(nn.Module):
             x = x + linear(embedded[:, _GRAM - distance : _GRAM - distance + places])
         return x
 
-    def log_probabilities(self, hidden: Tensor) -> Tensor:
+    def log_probabilities(self, hidden: Tensor, temperature: float = 1.0) -> Tensor:
         """Log-probability of each token to come next, of shape (..., vocabulary)."""
-        return functional.log_softmax(hidden @ self.embedding.weight.T, dim=-1)
+        return functional.log_softmax(hidden @ self.embedding.weight.T / temperature, dim=-1)
 
     def empty_cache(self, batch: int, places: int) -> Cache:
         """Room for keys and values."""

@@ -30,20 +30,21 @@ class TinyPolicy:
     Args:
         model: Its weights may change between turns.
         tokenizer: The tokenizer.
+        temperature: Of the sampling; above 0.
     """
 
     name = "tiny-agent"
 
-    def __init__(self, model: Model, tokenizer: TinyTokenizer) -> None:
+    def __init__(self, model: Model, tokenizer: TinyTokenizer, temperature: float = 1.0) -> None:
         self.tokenizer = tokenizer
         self.context_size = model.shape.context
         self.setting = PolicySetting(
             reference_policy=None,
-            sampling=Sampling(temperature=1.0, top_p=1.0, seed=None, stop=(END,)),
+            sampling=Sampling(temperature=temperature, top_p=1.0, seed=None, stop=(END,)),
             tokenizer=tokenizer.digest,
             chat_template=TEMPLATE_DIGEST,
         )
-        self._model = model
+        self._model, self._temperature = model, temperature
         self._waiting: list[tuple[Draft, asyncio.Future[None]]] = []
         self._serving: asyncio.Task[None] | None = None
 
@@ -69,7 +70,8 @@ class TinyPolicy:
         waiting, self._waiting, self._serving = self._waiting, [], None
         mistake = None
         try:
-            write(self._model, [draft for draft, _ in waiting], self.tokenizer.end_id, LONGEST)
+            drafts = [draft for draft, _ in waiting]
+            write(self._model, drafts, self.tokenizer.end_id, LONGEST, self._temperature)
         except Exception as problem:
             mistake = problem  # of all episodes that wait: each of them raises it
         for _, future in waiting:

@@ -60,8 +60,8 @@ class Draft:
 
 
 @torch.inference_mode()
-def write(model: Model, drafts: Sequence[Draft], end: int, longest: int) -> None:
-    """Sample each draft up to its end, at temperature 1.
+def write(model: Model, drafts: Sequence[Draft], end: int, longest: int, temperature: float = 1.0) -> None:
+    """Sample each draft up to its end.
 
     What is sampled depends on the context and the draws of each alone, up to rounding, and not on what is
     sampled beside it.
@@ -71,12 +71,13 @@ def write(model: Model, drafts: Sequence[Draft], end: int, longest: int) -> None
         drafts: The turns; each context has tokens that its memory does not know, and room for `longest` more.
         end: The token that ends a turn.
         longest: How many tokens may be sampled of a turn.
+        temperature: What logits are divided by; the log-probabilities are those of what is sampled from.
     """
     rows = sorted(drafts, key=lambda draft: draft.context.unread)
     cache = _gather(model, rows, longest)
     hidden = _read_news(model, rows, cache)
     for number in range(longest):
-        _extend(rows, model.log_probabilities(hidden), number, end)
+        _extend(rows, model.log_probabilities(hidden, temperature), number, end)
         going = [place for place, draft in enumerate(rows) if not draft.has_ended(end)]
         if number + 1 == longest or not going:
             break

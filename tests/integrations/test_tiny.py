@@ -48,10 +48,11 @@ def make_model(**sizes):
     return Model(Shape(tokenizer().size, **{"width": 32, **sizes}))
 
 
-def roll_out(model, tasks=range(6), concurrency=64):
+def roll_out(model, tasks=range(6), concurrency=64, temperature=1.0):
     versions = Versions(PolicyVersion(version="untrained", number=0))
     settings = SMALL._replace(concurrency=concurrency)
-    groups = play(settings, "train", TinyPolicy(model, tokenizer()), versions, Plan(tasks))
+    policy = TinyPolicy(model, tokenizer(), temperature)
+    groups = play(settings, "train", policy, versions, Plan(tasks))
     return [record for group in groups for record in group.records]
 
 
@@ -107,14 +108,17 @@ def test_the_same_id_has_the_same_tokens_wherever_it_stands():
 # --- What is sampled
 
 
-def test_what_is_sampled_has_the_probability_that_the_whole_sequence_gives_it():
-    model, episodes = sampled()
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_what_is_sampled_has_the_probability_that_the_whole_sequence_gives_it(temperature):
+    model = sampled()[0]
+    episodes = roll_out(model, temperature=temperature)
 
     for record in episodes:
+        assert record.sampling.temperature == temperature
         sequence = sequence_of(record)
         prove_sampled(record, [sequence])
         (batch,) = batches([sequence], [0.0])
-        forced = masked_logprobs(model, batch)
+        forced = masked_logprobs(model, batch, temperature)
         torch.testing.assert_close(forced, batch.logprobs[batch.mask], atol=1e-4, rtol=1e-4)
     assert max(len(sequence_of(record).messages) for record in episodes) > 3
 
