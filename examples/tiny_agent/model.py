@@ -23,7 +23,7 @@ class Shape(NamedTuple):
     width: int = 128
     heads: int = 4
     layers: int = 2
-    context: int = 1280  # tokens
+    context: int = 2048  # tokens
 
 
 class Cache(NamedTuple):

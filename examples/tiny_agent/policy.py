@@ -16,6 +16,9 @@ from tool_envs.trajectory.record import Sampling, Tokens
 LONGEST = 100
 """Tokens that a turn may have."""
 
+CONTEXT = 1280
+"""Tokens that an episode may have: one in which a mistake is made again and again ends soon."""
+
 _PATIENCE = 4
 """Rounds of the event loop in which no episode asks, after which all are taken to wait."""
 
@@ -37,7 +40,6 @@ class TinyPolicy:
 
     def __init__(self, model: Model, tokenizer: TinyTokenizer, temperature: float = 1.0) -> None:
         self.tokenizer = tokenizer
-        self.context_size = model.shape.context
         self.setting = PolicySetting(
             reference_policy=None,
             sampling=Sampling(temperature=temperature, top_p=1.0, seed=None, stop=(END,)),
@@ -99,7 +101,7 @@ class _TinyEpisode:
         """See `Policy.act`."""
         tokenizer, context = self._policy.tokenizer, self._context
         context.ids += tokenizer.ids(_since_last_turn(messages))
-        if len(context.ids) + LONGEST > self._policy.context_size:
+        if len(context.ids) + LONGEST > CONTEXT:
             return PolicyOutput(action=None, finish="context")
         turn, prompt = self._turn, tuple(context.ids)
         draft = Draft(context, lambda number: splitmix64(self._key, 0, turn, number) / 2**64)
