@@ -83,7 +83,7 @@ learn: .venvs/learn/.installed ## The learning curves in benchmarks/results: an 
 
 TINY_SEEDS ?= 0
 
-train-tiny: .venvs/tiny/.installed ## A small language model from nothing, by SFT and GRPO: success on held-out tasks after each phase. TINY_SEEDS="0 1 2" for benchmarks/results/tiny_agent.csv.
+train-tiny: .venvs/tiny/.installed ## A small language model from nothing, by SFT and GRPO: success on held-out tasks after each phase. TINY_SEEDS="0 1 2": one after the other.
 	set -e; for seed in $(TINY_SEEDS); do \
 		.venvs/tiny/bin/python examples/train_tiny_agent.py --seed $$seed --csv runs/tiny_agent.csv; done
 

@@ -4,7 +4,7 @@
 
 A tokenizer is trained on recorded conversations, and a transformer of about 1.1 million parameters begins
 from nothing. It is fine-tuned on the oracle's records, with the loss on what the agent writes alone, and then
-improved by GRPO, with the reward at the end of episodes alone. After each phase it serves customers that it
+trained by GRPO, with the reward at the end of episodes alone. After each phase it serves customers that it
 never met. What it is trained on are records, which say which version of the policy wrote each token; `--out`
 keeps them. Wants `pip install -e '.[tiny]'`.
 """
