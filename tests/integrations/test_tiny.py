@@ -24,8 +24,6 @@ from tool_envs.trajectory import prove_sampled, read_trajectories, replay_each, 
 from tool_envs.trajectory.chat_tokenizer import chat_of
 from tool_envs.trajectory.record import PolicyVersion, assistant_messages
 
-pytestmark = pytest.mark.library("torch")
-
 torch.set_num_threads(1)  # small networks are slower with more
 
 SMALL = Settings(
