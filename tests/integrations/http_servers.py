@@ -15,13 +15,6 @@ COMMAND = Path(sys.executable).with_name("tool-envs")
 RETAIL = "tool_envs/Retail-v0"
 WHO = {"agent": {"name": "visitor", "version": "7"}}
 TOKEN = "s3cret"  # noqa: S105 - of a test
-CALLS = [
-    {"name": "get_book", "arguments": {"book_id": "B3"}},
-    {"name": "lend", "arguments": {"member_id": "M2", "book_id": "B1", "days": 7}},
-    {"name": "lend", "arguments": {"days": 1 << 70}},
-    {"name": "no_such_tool"},
-    {"name": "close_desk", "arguments": {}},
-]
 
 
 class Server:

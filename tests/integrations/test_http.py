@@ -18,9 +18,10 @@ import httpx
 import served_desks
 import toy_domain
 from gymnasium.utils.env_checker import check_env
-from http_servers import CALLS, RETAIL, WHO, Server, ends, serving
+from http_servers import RETAIL, WHO, Server, ends, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from served_desks import CALLS
 
 from tool_envs.env import unwrap
 from tool_envs.environments import make_env

@@ -9,7 +9,8 @@ pytest.importorskip(
 import httpx
 import served_desks
 import toy_domain
-from http_servers import CALLS, WHO, ends, serving
+from http_servers import WHO, ends, serving
+from served_desks import CALLS
 
 from tool_envs.environments import make_env
 from tool_envs.errors import EpisodeEndedError, UsageError
