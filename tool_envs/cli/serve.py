@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,8 +49,7 @@ def serve_http(
         served = Sessions(
             env_id, read_pairs(kwarg), records=records, limit=sessions, ttl=ttl, silence="fails"
         )
-        place, bound = (f"[{host}]" if ":" in host else host), listener.getsockname()[1]
-        typer.echo(f"http://{place}:{bound}")
+        typer.echo(url_of(host, listener))
         server.serve_http(served, listener, token)
 
 
@@ -63,6 +63,11 @@ def load_server(name: str) -> Any:  # noqa: ANN401 - a module, whose libraries m
         return importlib.import_module(f"tool_envs.serve.{name}")
     except ModuleNotFoundError as missing:
         raise UsageError(f"{missing}. Install it with `pip install 'tool-envs[{name}]'`.") from None
+
+
+def url_of(host: str, listener: socket.socket) -> str:
+    """Where a listener on a host is met."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def read_token(variable: str | None) -> str | None:

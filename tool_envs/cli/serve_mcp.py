@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from tool_envs.cli.options import EnvId, Kwargs, read_pairs
-from tool_envs.cli.serve import Host, Limit, TokenEnv, Ttl, load_server, read_token
+from tool_envs.cli.serve import Host, Limit, TokenEnv, Ttl, load_server, read_token, url_of
 from tool_envs.serve.guard import listen
 from tool_envs.serve.sessions import Sessions
 from tool_envs.trajectory import TrajectoryWriter
@@ -44,6 +44,5 @@ def serve_mcp(
             return
         over_http = load_server("mcp_http")
         with listen(host, port, token) as listener:
-            place, bound = (f"[{host}]" if ":" in host else host), listener.getsockname()[1]
-            typer.echo(f"http://{place}:{bound}{over_http.PATH}")
+            typer.echo(f"{url_of(host, listener)}{over_http.PATH}")
             over_http.http_server(episodes, token).run(sockets=[listener])
