@@ -142,8 +142,9 @@ class ToolEnvironment(Environment[ToolAction, ToolObservation, ToolState]):
             raise
         except Exception:
             _LOG.exception("A defect of the environment")
-            self._end(session, EnvironmentDefectError("The environment has a defect; see the server's log."))
-            raise EnvironmentDefectError("The environment has a defect; see the server's log.") from None
+            defect = EnvironmentDefectError("The environment has a defect; see the server's log.")
+            self._end(session, defect)
+            raise defect from None
         return ToolObservation(
             **message,
             messages=info.pop("messages"),
