@@ -41,7 +41,7 @@ from tool_envs.integrations.tool_methods import make_method
 from tool_envs.integrations.trl_environments import FAILED, OVER, make_environment
 from tool_envs.integrations.trl_rollouts import EpisodeRollout, episode_reward
 from tool_envs.integrations.trl_rows import make_dataset
-from tool_envs.integrations.trl_sampling import Drawn
+from tool_envs.integrations.trl_sampling import Drawn, Turns
 from tool_envs.schema import Tool, load_schema
 from tool_envs.trajectory import prove_sampled, read_trajectories, replay_each, to_tokens
 
@@ -531,6 +531,25 @@ def test_prompts_of_another_environment_are_refused(trainer):
 
     with pytest.raises(UsageError, match="environment"):
         EpisodeRollout(DESK, {"user": "scripted"})(prompts, trainer)
+
+
+def test_an_episode_that_was_cancelled_is_sampled_no_more():
+    sampled = []
+
+    def sample(prompts, limit):  # noqa: ARG001 - as samplers are called
+        sampled.append(prompts)
+        return [Drawn([7], [0.0]) for _ in prompts]
+
+    async def play():
+        turns = Turns(sample, running=3)
+        cancelled, waiting = (asyncio.create_task(turns.draw(seat, [seat], 4)) for seat in range(2))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        turns.leave()
+        return await waiting
+
+    assert asyncio.run(play()) == Drawn([7], [0.0])
+    assert sampled == [[[1]]]
 
 
 # --- Prompts that grow

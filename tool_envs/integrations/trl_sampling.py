@@ -96,8 +96,11 @@ class Turns:
     def _serve(self) -> None:
         if not self._waiting or len(self._waiting) < self._running:
             return
-        waiting = [self._waiting[seat] for seat in sorted(self._waiting)]
+        # One that was cancelled waits no more: another episode showed a mistake.
+        waiting = [each for _, each in sorted(self._waiting.items()) if not each[2].done()]
         self._waiting.clear()
+        if not waiting:
+            return
         try:
             turns = self._sample([prompt for prompt, _, _ in waiting], max(room for _, room, _ in waiting))
         except Exception as mistake:
