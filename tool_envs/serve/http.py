@@ -124,7 +124,7 @@ class _Service:
         self._sessions.close(self._sessions.find(session))
         return Response(status_code=204)
 
-    async def _reset(self, session: str, request: ResetRequest | SessionReset) -> dict[str, Any]:
+    async def _reset(self, session: str, request: ResetRequest) -> dict[str, Any]:
         who = AgentRef(name=request.agent.name, version=request.agent.version)
         found = self._sessions.find(session)
         with _logged_defect():

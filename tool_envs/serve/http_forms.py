@@ -36,13 +36,11 @@ class StepRequest:
     __pydantic_config__ = _STRICT
 
 
-@dataclass(frozen=True)
-class SessionStep:
+@dataclass(frozen=True, kw_only=True)
+class SessionStep(StepRequest):
     """An action in one of several sessions."""
 
     session: str
-    action: Any
-    __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True)
@@ -53,15 +51,11 @@ class StepsRequest:
     __pydantic_config__ = _STRICT
 
 
-@dataclass(frozen=True)
-class SessionReset:
-    """How an episode starts in one of several sessions; see `ResetRequest`."""
+@dataclass(frozen=True, kw_only=True)
+class SessionReset(ResetRequest):
+    """How an episode starts in one of several sessions."""
 
     session: str
-    agent: Who
-    seed: int | None = None
-    options: dict[str, Any] | None = None
-    __pydantic_config__ = _STRICT
 
 
 @dataclass(frozen=True)
