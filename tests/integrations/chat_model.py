@@ -1,15 +1,8 @@
 """A small tokenizer with a chat template, and a model's folder with nothing but it and a configuration."""
 
-import json
+from byte_tokenizer import prompt_texts, train_tokenizer
+from transformers import LlamaConfig
 
-from oracle_episodes import KWARGS
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, PreTrainedTokenizerFast
-
-from tool_envs.env import unwrap
-from tool_envs.environments import make_env
-
-START, END = "<|im_start|>", "<|im_end|>"
 TEMPLATE = """\
 {%- if tools %}<|im_start|>tools
 {{ tools | tojson }}<|im_end|>
@@ -27,21 +20,7 @@ TEMPLATE = """\
 
 def save_model(folder):
     """Write a tokenizer of bytes and of what often stands together in a prompt, and a small configuration."""
-    domain = unwrap(make_env("tool_envs/Retail-v0", KWARGS)).domain
-    texts = [domain.policy_text, json.dumps(domain.toolkit.schema.to_openai())]
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    backend.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=1024, initial_alphabet=alphabet, show_progress=False)
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        additional_special_tokens=[START],
-        chat_template=TEMPLATE,
-        **dict.fromkeys(["eos_token", "pad_token"], END),
-    )
+    tokenizer = train_tokenizer(prompt_texts(), 1024, TEMPLATE)
     tokenizer.save_pretrained(folder)
     LlamaConfig(vocab_size=len(tokenizer), architectures=["LlamaForCausalLM"]).save_pretrained(folder)
     return tokenizer

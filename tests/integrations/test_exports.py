@@ -14,7 +14,7 @@ pytest.importorskip("trl", reason="needs an environment of its own: make test-in
 import datasets
 import gymnasium
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from byte_tokenizer import prompt_texts, train_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import SFTConfig, SFTTrainer
 from typer.testing import CliRunner
@@ -42,7 +42,6 @@ from tool_envs.trajectory.record import (
 
 torch.set_num_threads(1)
 
-START, END = "<|im_start|>", "<|im_end|>"
 TEMPLATE = """\
 {%- if tools %}<|im_start|>tools
 {{ tools | tojson }}<|im_end|>
@@ -69,22 +68,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tokenizer_folder(folder):
     """A tokenizer of bytes and of what often stands together in a prompt."""
-    domain = gymnasium.make("tool_envs/Retail-v0", disable_env_checker=True).unwrapped.domain
-    prompt = [domain.policy_text, json.dumps(domain.toolkit.schema.to_openai())]
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    backend.train_from_iterator(
-        prompt, trainers.BpeTrainer(vocab_size=2048, initial_alphabet=alphabet, show_progress=False)
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        additional_special_tokens=[START],
-        chat_template=TEMPLATE,
-        **dict.fromkeys(["eos_token", "pad_token"], END),
-    )
-    tokenizer.save_pretrained(folder / "tokenizer")
+    train_tokenizer(prompt_texts(), 2048, TEMPLATE).save_pretrained(folder / "tokenizer")
     return folder / "tokenizer"
 
 

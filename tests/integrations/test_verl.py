@@ -11,7 +11,8 @@ pytest.importorskip("verl", reason="needs an environment of its own: make test-i
 import numpy as np
 import torch
 import verl
-from chat_model import START, sample_ids, save_model
+from byte_tokenizer import START
+from chat_model import sample_ids, save_model
 from omegaconf import OmegaConf
 from oracle_episodes import DEAD, ROWS, as_text, conversation, oracle_actions, oracle_record
 from verl.experimental.agent_loop.agent_loop import AgentLoopWorker

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from byte_tokenizer import train_tokenizer
+from transformers import Qwen3Config, Qwen3ForCausalLM
 from transformers.utils import get_json_schema
 from trl.chat_template_utils import qwen3_chat_template
 
@@ -34,21 +34,9 @@ def tell(shelf):
 
 @functools.cache
 def tokenizer():
-    backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
     texts = [LOOK_UP, tell(RIGHT), tell(WRONG), qwen3_chat_template, BY_CALLS_ALONE, toy_domain.POLICY]
-    trainer = trainers.BpeTrainer(
-        vocab_size=1024, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
-    )
-    backend.train_from_iterator([*texts, json.dumps(toy_domain.DOCUMENT)], trainer)
-    special = dict(zip(["eos_token", "pad_token"], ["<|im_end|>", "<|endoftext|>"], strict=True))
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        additional_special_tokens=["<|im_start|>"],
-        chat_template=qwen3_chat_template,
-        **special,
-    )
+    texts.append(json.dumps(toy_domain.DOCUMENT))
+    made = train_tokenizer(texts, 1024, qwen3_chat_template, pad="<|endoftext|>")
     made.add_tokens(["<tool_call>", "</tool_call>", "<think>", "</think>", RIGHT, WRONG])
     return made
 
