@@ -20,7 +20,7 @@ FLOORS = {
     1: "simulators",
     2: (
         "schema spaces database toolkit task facts consent rules reward process domain episode array_view "
-        "array_draws array_rows array_steps carry_out env vector service"
+        "array_draws array_rows array_steps carry_out ending env vector service"
     ),
     3: " ".join(sorted(DOMAINS)),
     3.5: "arrays",

@@ -5,7 +5,7 @@ import copy
 import functools
 import json
 import operator
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import gymnasium
@@ -15,12 +15,13 @@ from tool_envs.actions import parse_action
 from tool_envs.carry_out import carry_out
 from tool_envs.chat_form import as_line, to_chat
 from tool_envs.domain import Domain
+from tool_envs.ending import completed, failed, truncated
 from tool_envs.episode import Episode, EpisodeSnapshot
 from tool_envs.errors import EpisodeEndedError, InfrastructureError, UnknownNameError, UsageError
 from tool_envs.messages import Json, Message
 from tool_envs.process import find_process
 from tool_envs.randomness import draw_below, splitmix64
-from tool_envs.reward import Ledger, Outcome, Status
+from tool_envs.reward import Outcome
 from tool_envs.schema import ToolSchema
 from tool_envs.simulators import AwaitedUser, UserSimulator
 from tool_envs.spaces import MessageSpace, ToolCallSpace
@@ -148,7 +149,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             return await run_in_thread(functools.partial(self.reset, seed=seed, options=options))
         except asyncio.CancelledError as cancelled:
             if self._episode is not None and self._episode.outcome is None:
-                self._episode.outcome = _failed(self._episode, cancelled)
+                self._episode.outcome = failed(self._episode, cancelled)
             raise
 
     async def astep(self, action: Json) -> _Step:
@@ -167,7 +168,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
                 return await run_in_thread(functools.partial(self.step, action))
             return await self._act(action, awaiting=True)
         except asyncio.CancelledError as cancelled:
-            episode.outcome = _failed(episode, cancelled)
+            episode.outcome = failed(episode, cancelled)
             raise
         finally:
             self._awaited = None
@@ -189,7 +190,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             action = parse_action(cut).action
             text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
             episode.history.append(Message(role="assistant", content="", aside=text, action=action))
-        episode.outcome = outcome = _truncated(episode, reason)
+        episode.outcome = outcome = truncated(episode, reason)
         return outcome
 
     def fail(self, failure: Exception) -> Outcome:
@@ -203,7 +204,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         """
         if self.episode.outcome is None or self.episode.outcome.status != "infrastructure":
             self._running()
-        self.episode.outcome = outcome = _failed(self.episode, failure)
+        self.episode.outcome = outcome = failed(self.episode, failure)
         return outcome
 
     def render(self) -> str | None:
@@ -233,7 +234,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
         try:
             opening = await self._meet(episode, awaiting)
         except (InfrastructureError, asyncio.CancelledError) as failure:
-            episode.outcome = _failed(episode, failure)
+            episode.outcome = failed(episode, failure)
             raise
         return observe(opening), self._reset_info(task, opening)
 
@@ -249,7 +250,7 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
             reached = self._advance(episode)
             outcome = self._conclude(episode)
         except (InfrastructureError, asyncio.CancelledError) as failure:
-            episode.outcome = _failed(episode, failure)
+            episode.outcome = failed(episode, failure)
             raise
         info: dict[str, Any] = {"messages": to_chat(episode.history[first_new:]), "error_code": last.code}
         if self._process:
@@ -389,10 +390,9 @@ class ToolEnv(gymnasium.Env[Observation, Json]):
     def _conclude(self, episode: Episode) -> Outcome | None:
         """How the episode ended, if it did."""
         if episode.ended_by:
-            verdict = self.domain.grade(episode)
-            return _ended(episode, "completed", verdict.ledger, episode.ended_by, verdict.violations)
+            return completed(episode, self.domain.grade(episode))
         if episode.steps >= self.max_steps:
-            return _truncated(episode, "limit")
+            return truncated(episode, "limit")
         return None
 
 
@@ -406,37 +406,6 @@ def unwrap(env: gymnasium.Env[Any, Any]) -> ToolEnv:
     if not isinstance(inner, ToolEnv):
         raise UsageError(f"Expected a `ToolEnv` (such as `tool_envs/TauBench-v0`), not {inner!r:.80}.")
     return inner
-
-
-def _truncated(episode: Episode, reason: str) -> Outcome:
-    return _ended(episode, "truncated", Ledger(terminal=0.0 if episode.task.graded else None), reason)
-
-
-def _failed(episode: Episode, failure: BaseException) -> Outcome:
-    return _ended(episode, "infrastructure", Ledger(terminal=None), type(failure).__name__)
-
-
-def _ended(
-    episode: Episode,
-    status: Status,
-    ledger: Ledger,
-    ended_by: str,
-    violations: Sequence[dict[str, str | int]] = (),
-) -> Outcome:
-    return Outcome(
-        status=status,
-        reward=ledger.terminal,
-        ledger=msgspec.structs.replace(
-            ledger,
-            terminal_source=episode.terminal_source,
-            process=episode.process,
-            process_source=episode.process_reward and episode.process_reward.source,
-        ),
-        ended_by=ended_by,
-        steps=episode.steps,
-        violations=list(violations),
-        not_understood=episode.user.not_understood,
-    )
 
 
 def _at_once(work: Coroutine[Any, Any, _T]) -> _T:
