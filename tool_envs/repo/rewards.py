@@ -8,6 +8,7 @@ from typing import Final, Protocol, cast
 from tool_envs.canonical import digest
 from tool_envs.episode import Episode
 from tool_envs.errors import UsageError
+from tool_envs.messages import Json
 from tool_envs.repo.grading import Grade, grade_by_tests, grader_digest
 from tool_envs.repo.instances import Instance
 from tool_envs.repo.similarity import SimilarityBoundError, unified_diff_reward
@@ -80,10 +81,36 @@ class ByTests:
 
     def grade(self, episode: Episode) -> Verdict:
         """See `RepoReward`."""
+        return Verdict(grade(self._judge(episode).components))
+
+    def explain(self, episode: Episode) -> dict[str, Json]:
+        """Which tests a reward is due to, for those who may see the hidden ones.
+
+        The files of an episode that was cut off, which nobody graded, are judged as they were then.
+
+        Returns:
+            `resolution`; `failing` (tests of FAIL_TO_PASS that do not pass), `lost` (those of PASS_TO_PASS)
+            and `unfounded` (see `Grade`). Of a run that is not to be trusted nothing is known of its tests:
+            `problem` (a `Problem`) and `changed` (see `Grade`) stand in the place of the three.
+
+        Raises:
+            SandboxError: The tests could not run.
+        """
+        judged = self._judge(episode)
+        if judged.problem is not None:
+            why: dict[str, Json] = {"problem": str(judged.problem), "changed": list(judged.changed)}
+        else:
+            why = {
+                "failing": list(judged.tests.fail_to_pass.failure),
+                "lost": list(judged.tests.pass_to_pass.failure),
+                "unfounded": list(judged.unfounded),
+            }
+        return {"resolution": str(judged.resolution), **why}
+
+    def _judge(self, episode: Episode) -> Grade:
         workspace = cast("IssueWorkspace", episode.database)
         instance = workspace.instance
-        handed_in = _HandedIn(instance.instance_id, instance.digest, workspace.digest(), workspace)
-        return Verdict(grade(self._grade(handed_in).components))
+        return self._grade(_HandedIn(instance.instance_id, instance.digest, workspace.digest(), workspace))
 
     def _run_tests(self, handed_in: _HandedIn) -> Grade:
         workspace, site = handed_in.workspace, self._site
