@@ -331,6 +331,7 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
         ahead, further = ids[min(number + 1, last)], ids[min(number + 2, last)]
         prefetch(plays[further])
         prefetch(seen[further].action_mask)
+        prefetch(given[further])
         moves.expect_lane(lanes[further])
         moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
         at = ids[number]

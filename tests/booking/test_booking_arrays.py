@@ -46,7 +46,6 @@ from tool_envs.booking.scene.tables import (
     FIELDS,
     SHAPES,
     fill_airports,
-    fill_conversation,
     fill_days,
     fill_flights,
     fill_legs,
@@ -54,6 +53,9 @@ from tool_envs.booking.scene.tables import (
     fill_party,
     fill_people,
     fill_reservations,
+    fill_turn,
+    fill_wish,
+    mark_proposed,
 )
 from tool_envs.booking.wishes.ways import Way, offers, routes
 from tool_envs.env import ToolEnv
@@ -184,7 +186,8 @@ def choice_masks(sights, policy, verb, drafts, role, place, width, out):
 
 def all_tables(sights, conversation, reservations, flights, times, legs, methods, balances, people, rest):
     sight, (airports, days, party) = sights[0], rest
-    fill_conversation(sight, conversation)
+    fill_turn(sight, conversation)
+    fill_wish(sight, conversation)
     fill_reservations(sight, reservations)
     fill_flights(sight, flights, times)
     fill_legs(sight, legs)
@@ -193,6 +196,7 @@ def all_tables(sights, conversation, reservations, flights, times, legs, methods
     fill_airports(sight, airports)
     fill_days(sight, days)
     fill_party(sight, party)
+    mark_proposed(sight, reservations, flights, methods, people)
 
 
 def record(row):

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tool_envs.array_view import SKIPPED, completions, reachable, skip
+from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.rows import CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_METHODS
 from tool_envs.booking.rules import RULES
@@ -15,6 +16,8 @@ from tool_envs.booking.scene.blank import (
     nothing_shown,
     open_draft,
 )
+from tool_envs.booking.scene.choices import choose
+from tool_envs.booking.scene.masks import fits
 from tool_envs.booking.scene.payments import least_held, party_sizes, payment
 from tool_envs.booking.scene.reasons import due, happened
 from tool_envs.booking.scene.sight import (
@@ -114,6 +117,33 @@ def test_every_choice_leads_on_to_another_one_or_to_an_action(play):
                     choices = np.flatnonzero(at.scene.allowed(level, verb, chosen))
                     assert len(choices), (form.name, chosen)
                     chosen = skip(form, (*chosen, int(rng.choice(choices))))
+
+
+def fitting(play, level, verb, chosen):
+    """The mask of the next slot, by a draft with each of its choices."""
+    form = play.layout.verbs[verb]
+    slot, mask = form.slots[len(chosen)], []
+    for choice in range(slot.choices):
+        draft = open_draft(verb_tool(form))
+        for each, index in zip(form.slots, (*chosen, choice), strict=False):
+            choose(draft, *slot_role(each), NONE if each.ends(index) else index)
+        mask.append(fits(play.sight, level == "policy", verb_code(form), draft))
+    return mask
+
+
+@settings(max_examples=60)
+@given(plays)
+def test_a_choice_is_allowed_when_the_draft_with_it_fits(play):
+    rng = np.random.default_rng(0)
+    for at, _ in itertools.islice(play, 2, None, 3):
+        for level in LEVELS:
+            for verb in np.flatnonzero(at.scene.allowed(level, -1, ())).tolist():
+                form = at.layout.verbs[verb]
+                chosen = skip(form, ())
+                while len(chosen) < len(form.slots):
+                    mask = at.scene.allowed(level, verb, chosen)
+                    assert mask.tolist() == fitting(at, level, verb, chosen)
+                    chosen = skip(form, (*chosen, int(rng.choice(np.flatnonzero(mask)))))
 
 
 @settings(max_examples=60)

@@ -19,7 +19,7 @@ from tool_envs.booking.scene.sight import (
     NONE,
 )
 from tool_envs.booking.scene.tables import SHAPES
-from tool_envs.booking.stepper import moves, turns
+from tool_envs.booking.stepper import moves
 from tool_envs.booking.stepper.lookups import move_seats
 from tool_envs.booking.stepper.rows import MAX_MOVED
 from tool_envs.booking.stepper.timetable import store_of
@@ -29,20 +29,6 @@ from tool_envs.errors import UsageError
 from tool_envs.service.desk import goal_of
 
 DIFFICULTIES = (1, 2, 3, 4, 5)
-PARTS = {
-    "conversation": turns.CONVERSATION,
-    "reservations": turns.RESERVATIONS,
-    "flights": turns.FLIGHTS_TABLE,
-    "times": turns.FLIGHTS_TABLE,
-    "legs": turns.LEGS,
-    "methods": turns.METHODS,
-    "balances": turns.METHODS,
-    "people": turns.PEOPLE,
-    "airports": turns.AIRPORTS,
-    "days": turns.DAYS_TABLE,
-    "party": turns.PARTY,
-}
-
 random_plays = st.builds(
     random_play,
     index=st.integers(0, 500 * len(FAMILIES) - 1),

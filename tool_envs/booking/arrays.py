@@ -30,7 +30,6 @@ from tool_envs.booking.scene.tables import (
     FIELDS,
     SHAPES,
     fill_airports,
-    fill_conversation,
     fill_days,
     fill_flights,
     fill_legs,
@@ -38,6 +37,9 @@ from tool_envs.booking.scene.tables import (
     fill_party,
     fill_people,
     fill_reservations,
+    fill_turn,
+    fill_wish,
+    mark_proposed,
 )
 from tool_envs.booking.scene.text import describe
 from tool_envs.booking.scene.ways import fare, way
@@ -220,7 +222,8 @@ class BookingScene:
         """As of `SceneView`."""
         sight = self.memory.sight
         tables: dict[str, Table] = {name: np.zeros(*form) for name, form in SHAPES.items()}
-        fill_conversation(sight, tables["conversation"])
+        fill_turn(sight, tables["conversation"])
+        fill_wish(sight, tables["conversation"])
         fill_reservations(sight, tables["reservations"])
         fill_flights(sight, tables["flights"], tables["times"])
         fill_legs(sight, tables["legs"])
@@ -229,6 +232,8 @@ class BookingScene:
         fill_airports(sight, tables["airports"])
         fill_days(sight, tables["days"])
         fill_party(sight, tables["party"])
+        with_proposed = ("reservations", "flights", "methods", "people")
+        mark_proposed(sight, *(tables[name] for name in with_proposed))
         return tables
 
     def describe(self) -> str:

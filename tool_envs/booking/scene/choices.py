@@ -8,24 +8,31 @@ from collections.abc import MutableSequence, Sequence
 from typing import Final
 
 from tool_envs.booking.scene.masks import (
+    PROPOSE,
     SEARCH_DIRECT,
     SEARCH_ONE_STOP,
     allowed_verbs,
     fits,
+    may_be_proposed,
     may_search,
 )
+from tool_envs.booking.scene.payments import least_held, party_sizes
 from tool_envs.booking.scene.search_codes import (
     code_day,
     code_destination,
     code_origin,
 )
 from tool_envs.booking.scene.sight import (
+    BOOK,
+    MAX_PEOPLE,
     NONE,
     OPEN,
+    OWN,
     Draft,
     Sight,
 )
 from tool_envs.booking.scene.ways import search_numbers
+from tool_envs.booking.scene.writes import ANY_PRICE, highest_price, is_booking_open
 from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 
@@ -130,19 +137,83 @@ def mask_choices(
         width: Rows of its table; a choice behind them means `NONE`.
         out: For each choice 1 or 0 is written here.
     """
+    clear(out)
     if policy and verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
         _mask_search(sight, verb - SEARCH_DIRECT, draft, role, out)
         return
-    for choice in range(len(out)):
-        choose(draft, role, place, choice if choice < width else NONE)
+    if policy and verb == PROPOSE + BOOK and role in (AS_PERSON, AS_PAYMENT):
+        if not may_be_proposed(sight, policy, draft) or not is_booking_open(sight, draft):
+            return
+        if role == AS_PERSON:
+            _mask_people(sight, draft, place, width, out)
+        else:
+            _mask_payments(sight, draft, place, width, out)
+        return
+    first, end = _rows(sight, policy and verb == PROPOSE + BOOK, role, width)
+    for choice in range(first, end):
+        choose(draft, role, place, choice)
         out[choice] = fits(sight, policy, verb, draft)
+    if len(out) > width:
+        choose(draft, role, place, NONE)
+        out[width] = fits(sight, policy, verb, draft)
     choose(draft, role, place, OPEN)
+
+
+@kernel
+def _rows(sight: Sight, as_told: bool, role: int, width: int) -> tuple[int, int]:
+    """The rows of the table of a role among which all are that fit: the first, and the one behind the last.
+
+    Args:
+        sight: What is known.
+        as_told: The route can only be the one that the words of the wish name.
+        role: Index of `ROLES`.
+        width: Rows of the table.
+    """
+    if as_told and role == AS_ORIGIN:
+        return max(0, int(sight.wanted.origin)), int(sight.wanted.origin) + 1
+    if as_told and role == AS_DESTINATION:
+        return max(0, int(sight.wanted.destination)), int(sight.wanted.destination) + 1
+    if role == AS_FLIGHT:
+        return 0, OWN + int(sight.scene.offers)
+    if role == AS_PERSON:
+        return 0, int(sight.scene.people)
+    if role in (AS_PAYMENT, AS_METHOD):
+        return 0, int(sight.customer.methods)
+    return 0, width
+
+
+@kernel
+def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
+    """Who flies, in a booking of use: `fits`, with what is the same for all of them looked at once."""
+    least, sizes = least_held(sight, draft), 0
+    for size in range(1, MAX_PEOPLE + 1 if least >= 0 else 0):
+        if highest_price(sight, draft, 1 << size, least) > least:
+            sizes |= 1 << size
+    for person in range(sight.scene.people):
+        draft.people[place] = person
+        out[person] = party_sizes(sight, draft) & sizes > 0
+    if len(out) > width:
+        draft.people[place] = NONE
+        out[width] = party_sizes(sight, draft) & sizes > 0
+    draft.people[place] = OPEN
+
+
+@kernel
+def _mask_payments(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
+    """What pays for a booking of use, likewise."""
+    highest = highest_price(sight, draft, party_sizes(sight, draft), ANY_PRICE)
+    for method in range(sight.customer.methods):
+        draft.methods[place] = method
+        out[method] = 0 <= least_held(sight, draft) < highest
+    if len(out) > width:
+        draft.methods[place] = NONE
+        out[width] = 0 <= least_held(sight, draft) < highest
+    draft.methods[place] = OPEN
 
 
 @kernel
 def _mask_search(sight: Sight, stops: int, draft: Draft, role: int, out: MutableSequence[int]) -> None:
     """What the searches that are to be made have in a slot."""
-    clear(out)
     first, end = search_numbers(sight.scene)
     for number in range(first, end):
         code = may_search(sight, number, stops, draft)

@@ -355,10 +355,15 @@ def _fits_call(sight: Sight, policy: bool, draft: Draft) -> bool:
 
 @kernel
 def _fits_proposal(sight: Sight, policy: bool, draft: Draft) -> bool:
-    """With `policy` not of a write that the customer just said yes to."""
+    return may_be_proposed(sight, policy, draft) and fits_write(sight, policy, draft)
+
+
+@kernel
+def may_be_proposed(sight: Sight, policy: bool, draft: Draft) -> bool:
+    """Whether a write may be, whatever its arguments; with `policy` not one that has a yes."""
     if policy and sight.scene.yes and draft.tool == sight.proposed.tool:
         return False
-    return fits_write(sight, policy, draft)
+    return sight.scene.profile > 0
 
 
 @kernel

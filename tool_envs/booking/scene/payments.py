@@ -12,6 +12,7 @@ from tool_envs.booking.rows import (
     GIFT_CARD,
     INSURANCE_PRICE,
     MOST_CERTIFICATES,
+    MOST_CREDIT_CARDS,
     MOST_GIFT_CARDS,
 )
 from tool_envs.booking.scene.sight import (
@@ -29,6 +30,7 @@ from tool_envs.booking.scene.sight import (
 from tool_envs.rows import kernel
 
 _CENTS = 100  # of a dollar
+_MOST_OF_KIND = (MOST_CREDIT_CARDS, MOST_GIFT_CARDS, MOST_CERTIFICATES)  # in the order of their numbers
 
 
 # --- Who flies
@@ -138,26 +140,50 @@ def are_methods(sight: Sight, draft: Draft, chosen: int) -> bool:
 @kernel
 def least_held(sight: Sight, draft: Draft) -> int:
     """The least that is paid before the credit card pays the rest, in cents; -1: it cannot be paid so."""
-    chosen, count = 0, 0
+    count = 0
     while count < MAX_PAID and draft.methods[count] >= 0:
-        chosen |= 1 << int(draft.methods[count])
         count += 1
+    is_ended = count == MAX_PAID or draft.methods[count] == NONE
     for place in range(count, MAX_PAID):
-        if draft.methods[place] != OPEN:
+        if draft.methods[place] >= 0 or (draft.methods[place] == NONE and not is_ended):
             return _least_of_all(sight, draft)
-    return _least_beyond(sight, draft, chosen, count)
+    is_by_card = count > 0 and sight.customer.method_kind[draft.methods[count - 1]] == CREDIT_CARD
+    if not is_by_card and (is_ended or not _has_card(sight)):
+        return -1
+    return _held_by_first(sight, draft, count)
 
 
 @kernel
-def _least_beyond(sight: Sight, draft: Draft, chosen: int, count: int) -> int:
-    """The same when the first places are chosen and the others open: a credit card can come next."""
-    if are_methods(sight, draft, chosen):
-        return _held(sight, chosen)
-    for card in range(sight.customer.methods if count < MAX_PAID else 0):
-        is_card = sight.customer.method_kind[card] == CREDIT_CARD
-        if is_card and are_methods(sight, draft, chosen | 1 << card):
-            return _held(sight, chosen)
-    return -1
+def _has_card(sight: Sight) -> bool:
+    """Whether there is a credit card, which can pay after all the others."""
+    for method in range(sight.customer.methods):
+        if sight.customer.method_kind[method] == CREDIT_CARD:
+            return True
+    return False
+
+
+@kernel
+def _held_by_first(sight: Sight, draft: Draft, count: int) -> int:
+    """What the methods in the first places hold, in cents; -1: they cannot pay in that order.
+
+    Kinds pay in the order that is opposite to that of their numbers.
+    """
+    customer = sight.customer
+    held = alike = before = 0
+    for place in range(count):
+        method = draft.methods[place]
+        kind = customer.method_kind[method]
+        is_first = place == 0 or kind < customer.method_kind[before]
+        if method >= customer.methods or not (
+            is_first or (kind == customer.method_kind[before] and method > before)
+        ):
+            return -1
+        alike = 1 if is_first else alike + 1
+        if alike > _MOST_OF_KIND[kind] or (kind != CREDIT_CARD and customer.balance[method] <= 0):
+            return -1
+        held += customer.balance[method] if kind != CREDIT_CARD else 0
+        before = method
+    return held
 
 
 @kernel

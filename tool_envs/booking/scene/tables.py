@@ -32,6 +32,7 @@ from tool_envs.booking.scene.sight import (
     DEMANDS,
     MAX_FLIGHTS,
     MAX_LEGS,
+    MAX_PAID,
     MAX_PEOPLE,
     MAX_TRIPS,
     MOVES,
@@ -44,6 +45,7 @@ from tool_envs.booking.scene.sight import (
     UNKNOWN,
     WISHES,
     WRITE_TOOLS,
+    Draft,
     Sight,
 )
 from tool_envs.booking.scene.ways import (
@@ -143,17 +145,35 @@ _MOST_BALANCE: Final = 100_000
 _MOST_BAGS: Final = 20
 
 
+_MOVES_AT: Final = 4 + len(SLOTS)
+_WISH_AT: Final = _MOVES_AT + len(MOVES)
+_WRITES_AT: Final = len(FIELDS["conversation"]) - len(DEMANDS) - 3 * len(WRITE_TOOLS)
+"""Where parts of the conversation begin: moves, the wish, and writes that are proposed or made."""
+
+
 @kernel
-def fill_conversation(sight: Sight, out: Out) -> None:
-    """What was told, and where the conversation stands."""
-    scene, wanted = sight.scene, sight.wanted
+def fill_turn(sight: Sight, out: Out) -> None:
+    """What every turn may change of the conversation. It need not be zero before."""
+    scene = sight.scene
     out[0], out[1], out[2], out[3] = scene.profile, scene.stale, scene.user, scene.refused
     for slot in range(len(SLOTS)):
         out[4 + slot] = scene.unknown[slot]
-    at = 4 + len(SLOTS)
     for move in range(len(MOVES)):
-        out[at + move] = scene.moves >> move & 1
-    at = put_one(out, at + len(MOVES), scene.wish, len(WISHES))
+        out[_MOVES_AT + move] = scene.moves >> move & 1
+    proposed = sight.proposed.tool
+    for tool in range(len(WRITE_TOOLS)):
+        out[_WRITES_AT + tool] = scene.yes > 0 and proposed == tool
+        out[_WRITES_AT + len(WRITE_TOOLS) + tool] = scene.yes == 0 and proposed == tool
+        out[_WRITES_AT + 2 * len(WRITE_TOOLS) + tool] = scene.unreported == tool
+    for demand in range(len(DEMANDS)):
+        out[_WRITES_AT + 3 * len(WRITE_TOOLS) + demand] = scene.demands[demand]
+
+
+@kernel
+def fill_wish(sight: Sight, out: Out) -> None:
+    """The rest of the conversation: what was told of the wish at hand, and what is known for it."""
+    scene, wanted = sight.scene, sight.wanted
+    at = put_one(out, _WISH_AT, scene.wish, len(WISHES))
     at = put_one(out, at, scene.question, len(QUESTIONS))
     at = put_one(out, at, wanted.reason, len(REASONS_TOLD))
     at = put_one(out, at, wanted.cabin, CABIN_COUNT)
@@ -175,20 +195,7 @@ def fill_conversation(sight: Sight, out: Out) -> None:
             out[at + 13] = 1
     sides = wanted_sides(sight)
     out[at + 14], out[at + 15] = sides >> THERE & 1, sides >> BACK & 1
-    at = put_one(out, at + 16, sight.customer.membership if scene.profile else -1, len(MEMBERSHIPS))
-    tool = sight.proposed.tool
-    at = put_one(out, at, tool if scene.yes else -1, len(WRITE_TOOLS))
-    at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
-    at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
-    for demand in range(len(DEMANDS)):
-        out[at + demand] = scene.demands[demand]
-
-
-@kernel
-def is_proposed(sight: Sight, place: int) -> bool:
-    """Whether what was proposed last is about that reservation."""
-    proposed = sight.proposed
-    return proposed.tool >= 0 and place in (proposed.trip, proposed.claim)
+    put_one(out, at + 16, sight.customer.membership if scene.profile else -1, len(MEMBERSHIPS))
 
 
 @kernel
@@ -209,7 +216,6 @@ def fill_reservations(sight: Sight, out: Out) -> None:
             row[at + 4], row[at + 5] = is_delayed(sight, place), is_cancellable(sight, place)
             row[at + 6], row[at + 7] = due(sight, place) > 0, wanted.bags > trip.total_bags
             row[at + 8] = trip.segments == 1
-        row[len(row) - 1] = is_proposed(sight, place)
 
 
 @kernel
@@ -233,10 +239,6 @@ def fill_flights(sight: Sight, out: Out, times: Out) -> None:
         row[7], row[8] = is_early_enough(sight, offer), is_cheap_enough(sight, offer, cabin, size)
         if number >= OWN and side >= 0 and size:
             row[9] = is_among_best(sight, offer, cabin, size, least_back if side == BACK else least_there)
-        row[10] = sight.proposed.tool >= 0 and number in (
-            sight.proposed.flights[THERE],
-            sight.proposed.flights[BACK],
-        )
         midnight = int(offer.day[0]) * DAY
         times[number, 0] = scaled(offer.departs - midnight, DAY)
         times[number, 1] = scaled(offer.arrives - midnight, 2 * DAY)
@@ -269,20 +271,8 @@ def fill_methods(sight: Sight, out: Out, balances: Out) -> None:
         row[at] = is_method_named(sight, method)
         for place in range(3):
             row[at + 1 + place] = is_method_meant(sight, method, place)
-        row[at + 4], row[at + 5] = customer.balance[method] > 0, is_paying(sight, method)
+        row[at + 4] = customer.balance[method] > 0
         balances[method, 0] = scaled(customer.balance[method], _MOST_BALANCE)
-
-
-@kernel
-def is_paying(sight: Sight, method: int) -> bool:
-    """Whether a payment method pays for what was proposed last."""
-    proposed = sight.proposed
-    if proposed.tool < 0:
-        return False
-    for place in range(len(proposed.methods)):
-        if proposed.methods[place] == method:
-            return True
-    return proposed.method == method
 
 
 @kernel
@@ -296,8 +286,6 @@ def fill_people(sight: Sight, out: Out) -> None:
         for other in range(MAX_PEOPLE):
             if scene.name[number] == wanted.people[other]:
                 row[1] = 1
-            if sight.proposed.tool >= 0 and sight.proposed.people[other] == number:
-                row[4] = 1
         for other in range(sight.trips[place].passengers if place >= 0 else 0):
             if sight.trips[place].passenger[other] == number:
                 row[3] = 1
@@ -337,3 +325,40 @@ def fill_party(sight: Sight, out: Out) -> None:
     out[0] = scaled(party(sight), MAX_PEOPLE)
     out[1] = scaled(max(0, sight.wanted.bags), _MOST_BAGS)
     out[2] = scaled(max(0, sight.wanted.more_bags), _MOST_BAGS)
+
+
+# --- What was proposed last
+
+
+@kernel
+def mark_proposed(sight: Sight, reservations: Out, flights: Out, methods: Out, people: Out) -> None:
+    """The last field of the rows of four tables, which their own kernels leave as it is."""
+    proposed = sight.proposed
+    is_any = proposed.tool >= 0
+    for place in range(MAX_TRIPS):
+        reservations[place, -1] = is_any and place in (proposed.trip, proposed.claim)
+    for number in range(MAX_FLIGHTS):
+        is_chosen = number in (proposed.flights[THERE], proposed.flights[BACK])
+        flights[number, -1] = is_any and is_chosen and flights[number, 0] > 0
+    for method in range(sight.customer.methods):
+        methods[method, -1] = is_any and is_paying(proposed, method)
+    for number in range(MAX_PEOPLE):
+        people[number, -1] = is_any and is_flying(proposed, number)
+
+
+@kernel
+def is_paying(proposed: Draft, method: int) -> bool:
+    """Whether a payment method pays for what is proposed."""
+    for place in range(MAX_PAID):
+        if proposed.methods[place] == method:
+            return True
+    return proposed.method == method
+
+
+@kernel
+def is_flying(proposed: Draft, person: int) -> bool:
+    """Whether somebody is among the people of what is proposed."""
+    for place in range(MAX_PEOPLE):
+        if proposed.people[place] == person:
+            return True
+    return False

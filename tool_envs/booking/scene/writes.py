@@ -5,6 +5,8 @@ refuse and that the rules permit, as far as that was shown: of flights that no s
 price and the seats.
 """
 
+from typing import Final
+
 from tool_envs.booking.flights import SHORTEST_STOP
 from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reservation
 from tool_envs.booking.scene.payments import (
@@ -58,6 +60,9 @@ from tool_envs.booking.writes import (
 )
 from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
+
+ANY_PRICE: Final = 1 << 30
+"""More than any price, in cents."""
 
 
 @kernel
@@ -135,42 +140,54 @@ def _has_change(sight: Sight, draft: Draft, place: int) -> bool:
 
 @kernel
 def _fits_booking(sight: Sight, draft: Draft) -> bool:
+    if not is_booking_open(sight, draft):
+        return False
+    sizes, least = party_sizes(sight, draft), least_held(sight, draft)
+    return sizes > 0 and least >= 0 and highest_price(sight, draft, sizes, least) > least
+
+
+@kernel
+def is_booking_open(sight: Sight, draft: Draft) -> bool:
+    """Whether a draft is of what the wish at hand asks for, who flies, what pays, and prices aside."""
     wanted = sight.wanted
     is_round = wanted.days[BACK] >= 0
-    if (
-        not is_booking(sight.scene.wish)
-        or wanted.bags < 0
-        or wanted.origin < 0
-        or not may_be(draft.round_trip, is_round)
-    ):
+    if not is_booking(sight.scene.wish) or wanted.bags < 0 or wanted.origin < 0:
         return False
-    if not may_be(draft.origin, wanted.origin) or not may_be(draft.destination, wanted.destination):
+    if not may_be(draft.round_trip, is_round) or (not is_round and not may_be(draft.flights[1], NONE)):
         return False
+    return may_be(draft.origin, wanted.origin) and may_be(draft.destination, wanted.destination)
+
+
+@kernel
+def highest_price(sight: Sight, draft: Draft, sizes: int, enough: int) -> int:
+    """The highest price of a booking that can come of a draft of which the other parts are open; or -1.
+
+    Args:
+        sight: What is known.
+        draft: The choices.
+        sizes: How many may fly, as bits.
+        enough: When a price is above this one, it is the answer.
+    """
+    is_round, highest = sight.wanted.days[BACK] >= 0, -1
     start, end = rows_left(draft.flights[0], OWN, OWN + sight.scene.offers)
-    if start >= end or (not is_round and not may_be(draft.flights[1], NONE)):
-        return False
-    sizes = party_sizes(sight, draft)
-    if sizes == 0:
-        return False
-    least = least_held(sight, draft)
-    if least < 0:
-        return False
+    back_start, back_end = rows_left(draft.flights[1], OWN, OWN + sight.scene.offers)
     search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     for first in range(start, end):
-        if side_by(sight.offers[first - OWN], search_there, search_back) != THERE:
+        there = sight.offers[first - OWN]
+        if side_by(there, search_there, search_back) != THERE:
             continue
         if not is_round:
-            if _fits_fares(sight, draft, first, first, sizes, least):
-                return True
+            highest = max(highest, _highest_fares(sight, draft, first, first, sizes, enough))
+            if highest > enough:
+                return highest
             continue
-        back_start, back_end = rows_left(draft.flights[1], OWN, OWN + sight.scene.offers)
         for second in range(back_start, back_end):
-            if side_by(sight.offers[second - OWN], search_there, search_back) != BACK:
-                continue
-            is_in_time = _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN])
-            if is_in_time and _fits_fares(sight, draft, first, second, sizes, least):
-                return True
-    return False
+            back = sight.offers[second - OWN]
+            if side_by(back, search_there, search_back) == BACK and _is_in_time(there, back):
+                highest = max(highest, _highest_fares(sight, draft, first, second, sizes, enough))
+                if highest > enough:
+                    return highest
+    return highest
 
 
 @kernel
@@ -188,8 +205,8 @@ def _is_in_time(there: Offer, back: Offer) -> bool:
 
 
 @kernel
-def _fits_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int, least: int) -> bool:
-    """Whether some cabin has seats, and what the methods hold leaves something to the credit card.
+def _highest_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int, enough: int) -> int:
+    """The same with two ways: in some cabin that has seats.
 
     Args:
         sight: What is known.
@@ -197,9 +214,10 @@ def _fits_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int,
         first: Row of the way there.
         second: Row of the way back; the same one when there is none.
         sizes: How many may fly, as bits.
-        least: What is paid before the credit card pays the rest.
+        enough: As of `highest_price`.
     """
     there, back = sight.offers[first - OWN], sight.offers[second - OWN]
+    highest = -1
     for cabin in range(CABIN_COUNT):
         is_told = sight.wanted.cabin in (-1, cabin)
         if not may_be(draft.cabin, cabin) or not is_told:
@@ -209,21 +227,22 @@ def _fits_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int,
             fares += fare(back, cabin)
         seats = min(room(there, cabin), room(back, cabin))
         for size in range(1, min(seats, MAX_PEOPLE) + 1):
-            if sizes >> size & 1 and _fits_insurance(sight, draft, fares, cabin, size, least):
-                return True
-    return False
+            if sizes >> size & 1:
+                highest = max(highest, _highest_insured(sight, draft, fares, cabin, size))
+                if highest > enough:
+                    return highest
+    return highest
 
 
 @kernel
-def _fits_insurance(sight: Sight, draft: Draft, fares: int, cabin: int, size: int, least: int) -> bool:
+def _highest_insured(sight: Sight, draft: Draft, fares: int, cabin: int, size: int) -> int:
+    """The same with all but the insurance: with it, where it may be, since that costs more."""
     for choice in range(2):
         insured = 1 - choice
         is_told = sight.wanted.insurance in (-1, insured)
-        if not may_be(draft.insurance, choice) or not is_told:
-            continue
-        if booking_price(sight, fares, cabin, size, insured) > least:
-            return True
-    return False
+        if may_be(draft.insurance, choice) and is_told:
+            return booking_price(sight, fares, cabin, size, insured)
+    return -1
 
 
 # --- Changes

@@ -14,7 +14,6 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.scene.tables import (
     fill_airports,
-    fill_conversation,
     fill_days,
     fill_flights,
     fill_legs,
@@ -22,19 +21,24 @@ from tool_envs.booking.scene.tables import (
     fill_party,
     fill_people,
     fill_reservations,
+    fill_turn,
+    fill_wish,
+    mark_proposed,
 )
 from tool_envs.booking.stepper.rows import Errand, Lane, Room
 from tool_envs.booking.stepper.timetable import Store
 from tool_envs.booking.stepper.turns import (
     AIRPORTS,
-    CONVERSATION,
     DAYS_TABLE,
     FLIGHTS_TABLE,
     LEGS,
     METHODS,
     PARTY,
     PEOPLE,
+    PROPOSED,
     RESERVATIONS,
+    TURN,
+    WISH,
     act,
 )
 from tool_envs.row_lists import Out, clear, clear_rows
@@ -111,9 +115,11 @@ def _act(lane: Lane, errand: Errand, store: Store, code: int, work: Room) -> int
 @kernel
 def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: ARG001 - of all moves
     sight = lane.sight
-    if changed & CONVERSATION:
+    if changed & WISH:
         clear(out.conversation)
-        fill_conversation(sight, out.conversation)
+        fill_wish(sight, out.conversation)
+    if changed & TURN:
+        fill_turn(sight, out.conversation)
     if changed & RESERVATIONS:
         clear_rows(out.reservations)
         fill_reservations(sight, out.reservations)
@@ -139,6 +145,8 @@ def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: AR
         fill_days(sight, out.days)
     if changed & PARTY:
         fill_party(sight, out.party)
+    if changed & (RESERVATIONS | FLIGHTS_TABLE | METHODS | PEOPLE | PROPOSED):
+        mark_proposed(sight, out.reservations, out.flights, out.methods, out.people)
 
 
 @kernel

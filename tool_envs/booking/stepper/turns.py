@@ -9,6 +9,7 @@ from tool_envs.booking.scene.masks import (
     READ_AIRPORTS,
     READ_PROFILE,
     READ_STATUS,
+    READ_TRIP,
     REFUSE,
     REPORT,
     SEARCH_DIRECT,
@@ -85,8 +86,11 @@ from tool_envs.simulators.agenda_core import (
     react,
 )
 
-CONVERSATION = 1 << TABLES
-RESERVATIONS = CONVERSATION << 1
+TURN = 1 << TABLES
+"""Bit of what every action may change in the conversation."""
+WISH = TURN << 1
+"""Of the rest of it."""
+RESERVATIONS = WISH << 1
 FLIGHTS_TABLE = RESERVATIONS << 1
 LEGS = FLIGHTS_TABLE << 1
 METHODS = LEGS << 1
@@ -94,10 +98,12 @@ PEOPLE = METHODS << 1
 AIRPORTS = PEOPLE << 1
 DAYS_TABLE = AIRPORTS << 1
 PARTY = DAYS_TABLE << 1
-"""Bits of the tables that an action may change."""
-_PROPOSED = CONVERSATION | RESERVATIONS | FLIGHTS_TABLE | METHODS | PEOPLE
+"""Of the tables."""
+PROPOSED = PARTY << 1
+"""Of what tables show of the proposal."""
+_PROFILE = OPENED | TURN | WISH | RESERVATIONS | METHODS | PEOPLE
 # A search may make room, and what was proposed is forgotten with the flights that it had.
-_SEARCHED = OPENED | _PROPOSED | LEGS | AIRPORTS | DAYS_TABLE
+_SEARCHED = OPENED | TURN | WISH | RESERVATIONS | FLIGHTS_TABLE | LEGS | AIRPORTS | DAYS_TABLE | PROPOSED
 
 
 @kernel
@@ -105,7 +111,7 @@ def act(lane: Lane, errand: Errand, store: Store, verb: int, room: Room) -> int:
     """Carry out the action of a verb with what the draft has chosen; as `array_steps` has it."""
     if verb == TRANSFER:
         lane.sight.scene.refused = 0
-        return ENDED | CONVERSATION  # it breaks a rule: no wish is beyond the tools
+        return ENDED | TURN  # it breaks a rule: no wish is beyond the tools
     if verb < PROPOSE or READ_PROFILE <= verb < TELL:
         run_call(lane, errand, store.table, verb, room)
         return _changed_by(verb)
@@ -120,7 +126,11 @@ def act(lane: Lane, errand: Errand, store: Store, verb: int, room: Room) -> int:
 def _changed_by(verb: int) -> int:
     """What a call may change in what is seen."""
     if verb in (READ_AIRPORTS, READ_STATUS):
-        return CONVERSATION
+        return TURN
+    if verb == READ_PROFILE:
+        return _PROFILE
+    if verb == READ_TRIP:
+        return ALL_CHANGED & ~(ENDED | METHODS)
     if verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
         return _SEARCHED
     return ALL_CHANGED & ~ENDED
@@ -135,9 +145,9 @@ def _speak(lane: Lane, errand: Errand, store: Store, verb: int, room: Room) -> i
     sentence = store.book.sentences[_sentence(lane, verb, room)]
     counts = sentence.counts
     copy_heard(sentence.heard[errand.aims[before].fact], room.heard)
-    changed = CONVERSATION
+    changed = TURN
     if verb < ASK:
-        changed = OPENED | _PROPOSED
+        changed = OPENED | TURN | PROPOSED
         to_call(lane, errand, room.call)
         counts |= _bags_told(room.call)
         room.tells = room.call.amount
