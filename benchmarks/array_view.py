@@ -10,6 +10,9 @@ medians are compared, so that a drifting machine drifts in both. Times are those
 busy core does not count. A step is one choice in the form `sequential`, and a whole action in
 `multidiscrete`; an action carried out is a tool call or a sentence.
 
+The ratios to a copy move with the number of lanes for two reasons: since a step takes longer (`step_spread`),
+and since a small copy stays within the processor's caches.
+
 `--quick` leaves out the large numbers of lanes and the views that are not compiled. `--png` (which needs
 matplotlib) draws steps a second against lanes.
 """
@@ -62,13 +65,19 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         if not options.quick:
             figures["lanes"] = {lanes: measure_lanes(options, lanes) for lanes in SWEEP}
             for name in ("copy", "kept_copy"):
-                ratios = [row[f"of_{name}"] for row in figures["lanes"].values()]
-                figures[f"{name}_ratio_spread"] = max(ratios) / min(ratios)
+                figures[f"{name}_ratio_spread"] = spread_of(figures["lanes"], f"of_{name}")
+            figures["step_spread"] = spread_of(figures["lanes"], "step_ns")
             figures["sync_ns"] = measure_reference(options, "sync")
     if not options.quick:
         figures["async_ns"] = measure_reference(options, "async")
         figures["two_threads"] = measure_threads(options)
     return figures
+
+
+def spread_of(sweep: dict[int, dict[str, float]], name: str) -> float:
+    """How far a figure moves over the numbers of lanes: its greatest value beside its least."""
+    values = [row[name] for row in sweep.values()]
+    return max(values) / min(values)
 
 
 def measure_lanes(options: argparse.Namespace, lanes: int, **kwargs: str | int) -> dict[str, float]:
