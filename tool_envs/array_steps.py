@@ -330,10 +330,15 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
         # What the next steps read is on its way while this one is taken; what of a task, its lane says.
         ahead, further = ids[min(number + 1, last)], ids[min(number + 2, last)]
         prefetch(plays[further])
-        prefetch(seen[further].action_mask)
+        prefetch(seen[further])
         prefetch(given[further])
         moves.expect_lane(lanes[further])
-        moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
+        if rules.restarts and (plays[ahead].terminated or plays[ahead].truncated):
+            task = draw_task(rules.tasks, plays[ahead].key, plays[ahead].number + 1)
+            prefetch(starts[task])
+            prefetch(firsts[task])
+        else:
+            moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
         at = ids[number]
         play = plays[at]
         if rules.restarts and (play.terminated or play.truncated):

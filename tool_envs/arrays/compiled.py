@@ -89,7 +89,11 @@ def _prefetch(part):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, AR
 
 @numba.extending.intrinsic
 def _prefetch_lines(typing: Any, part: Any) -> Any:  # noqa: ANN401, ARG001 - numba's
-    """LLVM's instruction for each cache line of a record or of a list in one: for reading, for all caches."""
+    """LLVM's instruction for each cache line of a record or of a list in one.
+
+    It is for reading, and for all caches but the first: what is on its way to that one is counted in few
+    places, for which a long list of requests would wait.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ANN401 - numba's
         (form,), (value,) = signature.args, values
@@ -101,7 +105,7 @@ def _prefetch_lines(typing: Any, part: Any) -> Any:  # noqa: ANN401, ARG001 - nu
         size = form.size if is_record else form.size * form.nitems
         for offset in [*range(0, size, CACHE_LINE), size - 1]:
             line = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
-            builder.call(instruction, [line, flag(0), flag(3), flag(1)])
+            builder.call(instruction, [line, flag(0), flag(2), flag(1)])
         return context.get_dummy_value()
 
     return numba.types.void(part), generate

@@ -125,6 +125,7 @@ def nothing_shown() -> Sight:
         digits=[-1] * MAX_METHODS,
         number=[-1] * MAX_METHODS,
         offers=0,
+        found_by=[-1] * MAX_OFFERS,
         searches=0,
         searched=[-1] * MAX_SEARCHED,
     )

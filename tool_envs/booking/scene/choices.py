@@ -186,8 +186,9 @@ def _rows(sight: Sight, as_told: bool, role: int, width: int) -> tuple[int, int]
 def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
     """Who flies, in a booking of use: `fits`, with what is the same for all of them looked at once."""
     least, sizes = least_held(sight, draft), 0
-    for size in range(1, MAX_PEOPLE + 1 if least >= 0 else 0):
-        if highest_price(sight, draft, 1 << size, least) > least:
+    open_sizes = party_sizes(sight, draft) if least >= 0 else 0
+    for size in range(1, MAX_PEOPLE + 1):
+        if open_sizes >> size & 1 and highest_price(sight, draft, 1 << size, least) > least:
             sizes |= 1 << size
     for person in range(sight.scene.people):
         draft.people[place] = person

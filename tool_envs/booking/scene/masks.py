@@ -58,7 +58,7 @@ from tool_envs.booking.scene.sight import (
     may_be,
 )
 from tool_envs.booking.scene.ways import is_booking, open_search, search_numbers
-from tool_envs.booking.scene.writes import fits_write
+from tool_envs.booking.scene.writes import fits_write, possible_writes
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
@@ -127,19 +127,13 @@ def allowed_verbs(sight: Sight, policy: bool, draft: Draft) -> int:
 @kernel
 def _allowed_writes(sight: Sight, policy: bool, draft: Draft) -> int:
     """Bits of the calls and proposals of writes."""
-    found = 0
-    if not sight.scene.profile:
-        return found
-    agreed = int(sight.proposed.tool) if policy and sight.scene.yes else -1
-    if agreed >= 0:
-        found |= 1 << (CALL + agreed)
-    for tool in range(len(WRITE_TOOLS)):
-        draft.tool = tool
-        if tool != agreed and fits_write(sight, policy, draft):
-            found |= 1 << (PROPOSE + tool)
-            if not policy:
-                found |= 1 << (CALL + tool)
-    return found
+    possible = possible_writes(sight, policy, draft)
+    if not policy:
+        return possible << CALL | possible << PROPOSE
+    agreed = 0
+    if sight.scene.yes and sight.proposed.tool >= 0:
+        agreed = 1 << int(sight.proposed.tool)
+    return (possible & ~agreed) << PROPOSE | agreed << CALL
 
 
 @kernel

@@ -88,11 +88,13 @@ def keep_offers(sight: Sight, wanted: bool) -> None:
     scene = sight.scene
     kept = 0
     for number in range(scene.offers):
-        if wanted and side_of(sight, sight.offers[number]) >= 0:
+        if wanted and side_of(sight, number) >= 0:
             copy_offer(sight.offers[number], sight.offers[kept])
+            scene.found_by[kept] = scene.found_by[number]
             kept += 1
-    for number in range(kept, MAX_OFFERS):
+    for number in range(kept, scene.offers):
         sight.offers[number].legs = 0
+        scene.found_by[number] = -1
     scene.offers = kept
     for number in range(MAX_SEARCHED):
         code = scene.searched[number]
@@ -125,8 +127,10 @@ def see_search(sight: Sight, code: int, count: int) -> None:
     scene.offers += count
     scene.searched[scene.searches % MAX_SEARCHED] = code
     scene.searches += 1
+    for number in range(first, scene.offers):
+        scene.found_by[number] = code
     for place in range(MAX_TRIPS):
-        for number in range(first, scene.offers):
+        for number in range(first, scene.offers if scene.trip_seen[place] else first):
             learn_prices(sight, place, sight.offers[number])
 
 

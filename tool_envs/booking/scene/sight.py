@@ -299,6 +299,7 @@ class Scene(Row):
         digits: For each payment method the last four digits of a card, or -1.
         number: For each of them the number in its id, or -1.
         offers: How many itineraries are kept in mind.
+        found_by: For each of them the code of the search that showed it.
         searches: How many searches there were since they were forgotten.
         searched: Codes of those searches; -1: none.
     """
@@ -323,6 +324,7 @@ class Scene(Row):
     digits: Annotated[list[int], MAX_METHODS, "int16"]
     number: Annotated[list[int], MAX_METHODS]
     offers: Tiny
+    found_by: Annotated[list[int], MAX_OFFERS, "int16"]
     searches: Small
     searched: Annotated[list[int], MAX_SEARCHED, "int16"]
 

@@ -64,6 +64,7 @@ from tool_envs.booking.scene.ways import (
     least_rank,
     open_search,
     party,
+    search_for,
     search_numbers,
     seen_at_hand,
     side_by,
@@ -231,7 +232,8 @@ def fill_flights(sight: Sight, out: Out, times: Out) -> None:
         offer = way(sight, place, number)
         if offer.legs == 0:
             continue
-        row, side = out[number], side_by(offer, search_there, search_back)
+        code = search_for(offer) if number < OWN else int(sight.scene.found_by[number - OWN])
+        row, side = out[number], side_by(code, search_there, search_back)
         row[0], row[1], row[2] = 1, number < OWN, offer.legs == MAX_LEGS
         row[3] = side == THERE or number == THERE
         row[4] = side == BACK or number == BACK

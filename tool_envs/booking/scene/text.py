@@ -75,7 +75,7 @@ def _offers(memory: Memory) -> Iterator[str]:
     sight = memory.sight
     for number in range(sight.scene.offers):
         offer = sight.offers[number]
-        mark = "*" if is_wanted(sight, offer) else ""
+        mark = "*" if is_wanted(sight, number) else ""
         prices = (
             f"{name} ${fare(offer, cabin) // 100} ({room(offer, cabin)} seats)"
             for cabin, name in enumerate(CABINS)

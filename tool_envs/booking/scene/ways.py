@@ -13,6 +13,7 @@ from tool_envs.booking.rows import (
     DAY,
     DELAYED,
     MAX_SEGMENTS,
+    STATUSES,
     Reservation,
 )
 from tool_envs.booking.scene.search_codes import (
@@ -46,6 +47,8 @@ SEARCHES: Final = OWN + MAX_SEGMENTS
 """Most searches that a wish asks for: there and back, and one for each flight of a reservation."""
 NO_RANK: Final = 1 << 30
 """More than any rank."""
+_LEFT: Final = sum(1 << status for status in range(len(STATUSES)) if has_left(status))
+"""Bits of the statuses of departures that took place."""
 
 
 # --- One way
@@ -84,21 +87,18 @@ def room(offer: Offer, cabin: int) -> int:
 
 
 @kernel
-def any_status(offer: Offer, status: int) -> bool:
-    """Whether some flight of a way has a status."""
+def statuses(offer: Offer) -> int:
+    """Bits of the statuses of the flights of a way."""
+    found = 0
     for leg in range(offer.legs):
-        if offer.status[leg] == status:
-            return True
-    return False
+        found |= 1 << int(offer.status[leg])
+    return found
 
 
 @kernel
 def any_left(offer: Offer) -> bool:
     """Whether some flight of a way left."""
-    for leg in range(offer.legs):
-        if has_left(offer.status[leg]):
-            return True
-    return False
+    return statuses(offer) & _LEFT > 0
 
 
 @kernel
@@ -152,28 +152,27 @@ def seen_at_hand(sight: Sight) -> int:
 
 
 @kernel
-def is_any(sight: Sight, place: int, status: int) -> bool:
-    """Whether some flight of a reservation has a status."""
-    there, back = sight.ways[OWN * place + THERE], sight.ways[OWN * place + BACK]
-    return any_status(there, status) or any_status(back, status)
+def trip_statuses(sight: Sight, place: int) -> int:
+    """Bits of the statuses of the flights of a reservation."""
+    return statuses(sight.ways[OWN * place + THERE]) | statuses(sight.ways[OWN * place + BACK])
 
 
 @kernel
 def is_called_off(sight: Sight, place: int) -> bool:
     """Whether the airline cancelled a flight of a reservation."""
-    return is_any(sight, place, CALLED_OFF)
+    return trip_statuses(sight, place) >> CALLED_OFF & 1 > 0
 
 
 @kernel
 def is_delayed(sight: Sight, place: int) -> bool:
     """Whether a flight of a reservation is delayed."""
-    return is_any(sight, place, DELAYED)
+    return trip_statuses(sight, place) >> DELAYED & 1 > 0
 
 
 @kernel
 def is_under_way(sight: Sight, place: int) -> bool:
     """Whether some flight of a reservation left."""
-    return any_left(sight.ways[OWN * place + THERE]) or any_left(sight.ways[OWN * place + BACK])
+    return trip_statuses(sight, place) & _LEFT > 0
 
 
 @kernel
@@ -294,20 +293,27 @@ def cabin_at_hand(sight: Sight) -> int:
 
 
 @kernel
-def side_of(sight: Sight, offer: Offer) -> int:
-    """Whether a way is one that is looked for there or back; -1: neither."""
-    return side_by(offer, wanted_search(sight, THERE), wanted_search(sight, BACK))
+def side_of(sight: Sight, number: int) -> int:
+    """Whether an itinerary that was found is one that is looked for there or back; -1: neither."""
+    return side_by(sight.scene.found_by[number], wanted_search(sight, THERE), wanted_search(sight, BACK))
 
 
 @kernel
-def side_by(offer: Offer, there: int, back: int) -> int:
-    """The same by the codes of the searches that are wanted."""
+def side_by(code: int, there: int, back: int) -> int:
+    """The same by codes of searches: of the one that shows it, and of those that are wanted, or -1."""
+    if code < 0:
+        return -1
+    if code == there:
+        return THERE
+    return BACK if code == back else -1
+
+
+@kernel
+def search_for(offer: Offer) -> int:
+    """The code of the search that shows a way, or -1 for no way."""
     if offer.legs == 0:
         return -1
-    found = search_code(offer.legs - 1, offer.origin, offer.destination, offer.day[0])
-    if found == there:
-        return THERE
-    return BACK if found == back else -1
+    return search_code(offer.legs - 1, offer.origin, offer.destination, offer.day[0])
 
 
 @kernel
@@ -357,12 +363,12 @@ def rank(sight: Sight, offer: Offer, cabin: int) -> int:
 
 
 @kernel
-def is_wanted(sight: Sight, offer: Offer) -> bool:
-    """Whether a way is one that the words of the wish ask for, among all that were found."""
-    side, cabin, size = side_of(sight, offer), cabin_at_hand(sight), party(sight)
+def is_wanted(sight: Sight, number: int) -> bool:
+    """Whether an itinerary is one that the words of the wish ask for, among all that were found."""
+    side, cabin, size = side_of(sight, number), cabin_at_hand(sight), party(sight)
     if side < 0 or size == 0:
         return False
-    return is_among_best(sight, offer, cabin, size, least_rank(sight, side, cabin, size))
+    return is_among_best(sight, sight.offers[number], cabin, size, least_rank(sight, side, cabin, size))
 
 
 @kernel
@@ -380,9 +386,10 @@ def least_rank(sight: Sight, side: int, cabin: int, size: int) -> int:
         return least
     there, back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     for number in range(sight.scene.offers):
-        offer = sight.offers[number]
-        if side_by(offer, there, back) == side and is_within(sight, offer, cabin, size):
-            least = min(least, rank(sight, offer, cabin))
+        if side_by(sight.scene.found_by[number], there, back) == side:
+            offer = sight.offers[number]
+            if is_within(sight, offer, cabin, size):
+                least = min(least, rank(sight, offer, cabin))
     return least
 
 
@@ -414,10 +421,9 @@ def wanted_sides(sight: Sight) -> int:
     if size == 0 or (there < 0 and back < 0):
         return sides
     for number in range(sight.scene.offers):
-        offer = sight.offers[number]
-        side = side_by(offer, there, back)
+        side = side_by(sight.scene.found_by[number], there, back)
         # Where some way is within all limits, one of those is the best.
-        if side >= 0 and not sides >> side & 1 and _is_suitable(sight, offer, cabin, size):
+        if side >= 0 and not sides >> side & 1 and _is_suitable(sight, sight.offers[number], cabin, size):
             sides |= 1 << side
     return sides
 

@@ -70,16 +70,48 @@ def fits_write(sight: Sight, guarded: bool, draft: Draft) -> bool:
     """Whether a call can come of a draft."""
     if not sight.scene.profile:
         return False
-    if draft.tool == BOOK:
-        return _fits_booking(sight, draft) if guarded else _has_booking(sight, draft)
-    if draft.tool == CERTIFICATE_SENT:
-        return _fits_certificate(sight, guarded, draft)
+    if draft.tool in (BOOK, CERTIFICATE_SENT):
+        return _fits_new(sight, guarded, draft)
     for place in range(MAX_TRIPS):
-        if not may_be(draft.trip, place) or sight.scene.trip_code[place] < 0:
-            continue
-        if _fits_trip(sight, draft, place) if guarded else _has_change(sight, draft, place):
+        if may_be(draft.trip, place) and _fits_trip(sight, guarded, draft, place):
             return True
     return False
+
+
+@kernel
+def possible_writes(sight: Sight, guarded: bool, draft: Draft) -> int:
+    """Bits of the writes that `fits_write` with a draft that is open but for its `tool`, which is changed."""
+    found = 0
+    if not sight.scene.profile:
+        return found
+    for tool in (BOOK, CERTIFICATE_SENT):
+        draft.tool = tool
+        if _fits_new(sight, guarded, draft):
+            found |= 1 << tool
+    for place in range(MAX_TRIPS):
+        if sight.scene.trip_code[place] < 0 or (guarded and not sight.scene.trip_seen[place]):
+            continue
+        for tool in (CANCEL, BAGS, FLIGHTS, PASSENGERS):
+            draft.tool = tool
+            if not found >> tool & 1 and _fits_trip(sight, guarded, draft, place):
+                found |= 1 << tool
+    return found
+
+
+@kernel
+def _fits_new(sight: Sight, guarded: bool, draft: Draft) -> bool:
+    """The same of a write that is about no reservation that there is."""
+    if draft.tool == CERTIFICATE_SENT:
+        return _fits_certificate(sight, guarded, draft)
+    return _fits_booking(sight, draft) if guarded else _has_booking(sight, draft)
+
+
+@kernel
+def _fits_trip(sight: Sight, guarded: bool, draft: Draft, place: int) -> bool:
+    """The same of one about a reservation."""
+    if sight.scene.trip_code[place] < 0:
+        return False
+    return _fits_change_of(sight, draft, place) if guarded else _has_change(sight, draft, place)
 
 
 # --- What can be expressed
@@ -168,13 +200,12 @@ def highest_price(sight: Sight, draft: Draft, sizes: int, enough: int) -> int:
         sizes: How many may fly, as bits.
         enough: When a price is above this one, it is the answer.
     """
-    is_round, highest = sight.wanted.days[BACK] >= 0, -1
-    start, end = rows_left(draft.flights[0], OWN, OWN + sight.scene.offers)
-    back_start, back_end = rows_left(draft.flights[1], OWN, OWN + sight.scene.offers)
+    scene, is_round, highest = sight.scene, sight.wanted.days[BACK] >= 0, -1
+    start, end = rows_left(draft.flights[0], OWN, OWN + scene.offers)
+    back_start, back_end = rows_left(draft.flights[1], OWN, OWN + scene.offers)
     search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
     for first in range(start, end):
-        there = sight.offers[first - OWN]
-        if side_by(there, search_there, search_back) != THERE:
+        if side_by(scene.found_by[first - OWN], search_there, search_back) != THERE:
             continue
         if not is_round:
             highest = max(highest, _highest_fares(sight, draft, first, first, sizes, enough))
@@ -182,8 +213,9 @@ def highest_price(sight: Sight, draft: Draft, sizes: int, enough: int) -> int:
                 return highest
             continue
         for second in range(back_start, back_end):
-            back = sight.offers[second - OWN]
-            if side_by(back, search_there, search_back) == BACK and _is_in_time(there, back):
+            if side_by(scene.found_by[second - OWN], search_there, search_back) != BACK:
+                continue
+            if _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN]):
                 highest = max(highest, _highest_fares(sight, draft, first, second, sizes, enough))
                 if highest > enough:
                     return highest
@@ -271,7 +303,7 @@ def _is_first_due(sight: Sight, place: int) -> bool:
 
 
 @kernel
-def _fits_trip(sight: Sight, draft: Draft, place: int) -> bool:
+def _fits_change_of(sight: Sight, draft: Draft, place: int) -> bool:
     """Whether a write about a reservation that was shown would not be refused."""
     trip = sight.trips[place]
     if not sight.scene.trip_seen[place] or guard_active(trip):

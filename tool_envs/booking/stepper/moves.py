@@ -7,10 +7,13 @@ from tool_envs.array_rows import Lanes, Moves
 from tool_envs.booking.scene.choices import choose, mask_choices, mask_reachable, mask_verbs
 from tool_envs.booking.scene.masks import fits
 from tool_envs.booking.scene.sight import (
+    BACK,
     MAX_PAID,
     MAX_PEOPLE,
+    MAX_TRIPS,
     OPEN,
     OWN,
+    THERE,
 )
 from tool_envs.booking.scene.tables import (
     fill_airports,
@@ -164,6 +167,14 @@ def _expect_errand(lane: Lane, errand: Errand) -> None:
     prefetch(errand.facts)
     prefetch(aim.opening)
     prefetch(aim.opening_wanted)
+    sight = lane.sight
+    for number in range(sight.scene.offers):
+        prefetch(sight.offers[number])
+    for place in range(MAX_TRIPS):
+        if sight.scene.trip_seen[place]:
+            prefetch(sight.trips[place])
+            prefetch(sight.ways[OWN * place + THERE])
+            prefetch(sight.ways[OWN * place + BACK])
 
 
 @kernel

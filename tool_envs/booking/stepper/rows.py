@@ -128,9 +128,10 @@ def no_call() -> Call:
 
 
 class Aim(Row):
-    """One step of the customer's agenda.
+    """One step of the customer's agenda. What each turn looks at is first.
 
     Attributes:
+        opening: What bringing it up says.
         number: Number of the wish that it belongs to.
         tool: The write that fulfils it; -1: none does.
         fact: What is asked for, of `FACTS`.
@@ -139,13 +140,13 @@ class Aim(Row):
         reason: The reason that is told when it is brought up, of `REASONS_TOLD`, or -1.
         accepted: Bits of the accepted calls, all of them.
         worded: Bits of the parts for which the customer has words.
-        opening: What bringing it up says.
         opening_wanted: What that says of the wish.
         words: What the words for all of `PARTS` say; each part has fields of its own.
         flight_days: The days that the words for the flights name; -1 behind the last.
         calls: The accepted calls; `tool` is -1 behind the last.
     """
 
+    opening: Said
     number: Tiny
     tool: Tiny
     fact: Tiny
@@ -154,7 +155,6 @@ class Aim(Row):
     reason: Tiny
     accepted: Tiny
     worded: Small
-    opening: Said
     opening_wanted: Wanted
     words: Wanted
     flight_days: Annotated[list[int], 2, "int8"]
@@ -187,11 +187,11 @@ class Errand(Row):
     """A task, and what is known of its customer before anything happened. What each turn looks at is first.
 
     Attributes:
+        facts: The agenda.
         mute: 1 when nothing that the customer says is heard but who they are (a control).
         one_amount: 1 when they want to hear no more than one sum at a time.
         origins: Bits of the airports that the customer notices as where a trip begins.
         destinations: Bits of those that they notice as where it goes to.
-        facts: The agenda.
         dues: The wishes; `step` is -2 behind the last.
         aims: The steps of the agenda.
         customer: The customer.
@@ -208,11 +208,11 @@ class Errand(Row):
         evidence: The searches that must be made for some answer, as codes of a direct one.
     """
 
+    facts: Facts
     mute: Tiny
     one_amount: Tiny
     origins: int
     destinations: int
-    facts: Facts
     dues: Annotated[list[Due], MAX_WISHES]
     aims: Annotated[list[Aim], MAX_STEPS]
     customer: Customer
