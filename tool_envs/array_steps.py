@@ -333,12 +333,7 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
         prefetch(seen[further])
         prefetch(given[further])
         moves.expect_lane(lanes[further])
-        if rules.restarts and (plays[ahead].terminated or plays[ahead].truncated):
-            task = draw_task(rules.tasks, plays[ahead].key, plays[ahead].number + 1)
-            prefetch(starts[task])
-            prefetch(firsts[task])
-        else:
-            moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
+        moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
         at = ids[number]
         play = plays[at]
         if rules.restarts and (play.terminated or play.truncated):

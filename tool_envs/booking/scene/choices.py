@@ -7,6 +7,7 @@ draft. A mask says for each choice whether the draft with it fits.
 from collections.abc import MutableSequence, Sequence
 from typing import Final
 
+from tool_envs.booking.scene.bookings import ANY_PRICE, highest_price, is_booking_open
 from tool_envs.booking.scene.masks import (
     PROPOSE,
     SEARCH_DIRECT,
@@ -32,7 +33,6 @@ from tool_envs.booking.scene.sight import (
     Sight,
 )
 from tool_envs.booking.scene.ways import search_numbers
-from tool_envs.booking.scene.writes import ANY_PRICE, highest_price, is_booking_open
 from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 

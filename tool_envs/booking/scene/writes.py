@@ -5,14 +5,10 @@ refuse and that the rules permit, as far as that was shown: of flights that no s
 price and the seats.
 """
 
-from typing import Final
-
-from tool_envs.booking.flights import SHORTEST_STOP
 from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reservation
+from tool_envs.booking.scene.bookings import fits_booking, is_in_time, rows_left
 from tool_envs.booking.scene.payments import (
     are_people,
-    booking_price,
-    least_held,
     party_sizes,
 )
 from tool_envs.booking.scene.reasons import due, happened, is_cancellable, nonfree_bags
@@ -31,7 +27,6 @@ from tool_envs.booking.scene.sight import (
     MAX_PEOPLE,
     MAX_TRIPS,
     NONE,
-    OPEN,
     OWN,
     PASSENGERS,
     THERE,
@@ -43,13 +38,8 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.scene.ways import (
     any_left,
-    fare,
-    is_booking,
     is_same,
     is_under_way,
-    room,
-    side_by,
-    wanted_search,
     way,
 )
 from tool_envs.booking.writes import (
@@ -60,9 +50,6 @@ from tool_envs.booking.writes import (
 )
 from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
-
-ANY_PRICE: Final = 1 << 30
-"""More than any price, in cents."""
 
 
 @kernel
@@ -103,7 +90,7 @@ def _fits_new(sight: Sight, guarded: bool, draft: Draft) -> bool:
     """The same of a write that is about no reservation that there is."""
     if draft.tool == CERTIFICATE_SENT:
         return _fits_certificate(sight, guarded, draft)
-    return _fits_booking(sight, draft) if guarded else _has_booking(sight, draft)
+    return fits_booking(sight, draft) if guarded else _has_booking(sight, draft)
 
 
 @kernel
@@ -167,116 +154,6 @@ def _has_change(sight: Sight, draft: Draft, place: int) -> bool:
     return sight.wanted.bags >= 0 and sight.scene.trip_seen[place] > 0
 
 
-# --- Bookings
-
-
-@kernel
-def _fits_booking(sight: Sight, draft: Draft) -> bool:
-    if not is_booking_open(sight, draft):
-        return False
-    sizes, least = party_sizes(sight, draft), least_held(sight, draft)
-    return sizes > 0 and least >= 0 and highest_price(sight, draft, sizes, least) > least
-
-
-@kernel
-def is_booking_open(sight: Sight, draft: Draft) -> bool:
-    """Whether a draft is of what the wish at hand asks for, who flies, what pays, and prices aside."""
-    wanted = sight.wanted
-    is_round = wanted.days[BACK] >= 0
-    if not is_booking(sight.scene.wish) or wanted.bags < 0 or wanted.origin < 0:
-        return False
-    if not may_be(draft.round_trip, is_round) or (not is_round and not may_be(draft.flights[1], NONE)):
-        return False
-    return may_be(draft.origin, wanted.origin) and may_be(draft.destination, wanted.destination)
-
-
-@kernel
-def highest_price(sight: Sight, draft: Draft, sizes: int, enough: int) -> int:
-    """The highest price of a booking that can come of a draft of which the other parts are open; or -1.
-
-    Args:
-        sight: What is known.
-        draft: The choices.
-        sizes: How many may fly, as bits.
-        enough: When a price is above this one, it is the answer.
-    """
-    scene, is_round, highest = sight.scene, sight.wanted.days[BACK] >= 0, -1
-    start, end = rows_left(draft.flights[0], OWN, OWN + scene.offers)
-    back_start, back_end = rows_left(draft.flights[1], OWN, OWN + scene.offers)
-    search_there, search_back = wanted_search(sight, THERE), wanted_search(sight, BACK)
-    for first in range(start, end):
-        if side_by(scene.found_by[first - OWN], search_there, search_back) != THERE:
-            continue
-        if not is_round:
-            highest = max(highest, _highest_fares(sight, draft, first, first, sizes, enough))
-            if highest > enough:
-                return highest
-            continue
-        for second in range(back_start, back_end):
-            if side_by(scene.found_by[second - OWN], search_there, search_back) != BACK:
-                continue
-            if _is_in_time(sight.offers[first - OWN], sight.offers[second - OWN]):
-                highest = max(highest, _highest_fares(sight, draft, first, second, sizes, enough))
-                if highest > enough:
-                    return highest
-    return highest
-
-
-@kernel
-def rows_left(chosen: int, first: int, end: int) -> tuple[int, int]:
-    """The rows from one to before another one that a choice leaves, likewise."""
-    if chosen == OPEN:
-        return first, end
-    return max(first, int(chosen)), min(end, int(chosen) + 1)
-
-
-@kernel
-def _is_in_time(there: Offer, back: Offer) -> bool:
-    """Whether there is time enough before the way back."""
-    return back.departs - there.arrives >= SHORTEST_STOP
-
-
-@kernel
-def _highest_fares(sight: Sight, draft: Draft, first: int, second: int, sizes: int, enough: int) -> int:
-    """The same with two ways: in some cabin that has seats.
-
-    Args:
-        sight: What is known.
-        draft: The choices.
-        first: Row of the way there.
-        second: Row of the way back; the same one when there is none.
-        sizes: How many may fly, as bits.
-        enough: As of `highest_price`.
-    """
-    there, back = sight.offers[first - OWN], sight.offers[second - OWN]
-    highest = -1
-    for cabin in range(CABIN_COUNT):
-        is_told = sight.wanted.cabin in (-1, cabin)
-        if not may_be(draft.cabin, cabin) or not is_told:
-            continue
-        fares = fare(there, cabin)
-        if first != second:
-            fares += fare(back, cabin)
-        seats = min(room(there, cabin), room(back, cabin))
-        for size in range(1, min(seats, MAX_PEOPLE) + 1):
-            if sizes >> size & 1:
-                highest = max(highest, _highest_insured(sight, draft, fares, cabin, size))
-                if highest > enough:
-                    return highest
-    return highest
-
-
-@kernel
-def _highest_insured(sight: Sight, draft: Draft, fares: int, cabin: int, size: int) -> int:
-    """The same with all but the insurance: with it, where it may be, since that costs more."""
-    for choice in range(2):
-        insured = 1 - choice
-        is_told = sight.wanted.insurance in (-1, insured)
-        if may_be(draft.insurance, choice) and is_told:
-            return booking_price(sight, fares, cabin, size, insured)
-    return -1
-
-
 # --- Changes
 
 
@@ -331,11 +208,15 @@ def _fits_bags(sight: Sight, draft: Draft, place: int) -> bool:
 @kernel
 def _fits_people(sight: Sight, draft: Draft, trip: Reservation) -> bool:
     """As many as there are, and not just those who fly already."""
+    if not party_sizes(sight, draft) >> int(trip.passengers) & 1:
+        return False
     now = 0
     for number in range(trip.passengers):
         if trip.passenger[number] >= 0:
-            now |= 1 << trip.passenger[number]
-    for chosen in range(1, 1 << sight.scene.people):
+            now |= 1 << int(trip.passenger[number])
+    if not are_people(draft, now):
+        return True
+    for chosen in range(1, 1 << int(sight.scene.people)):
         if chosen != now and ones(chosen) == trip.passengers and are_people(draft, chosen):
             return True
     return False
@@ -360,8 +241,9 @@ def _fits_flights(sight: Sight, draft: Draft, place: int) -> bool:
             for second in range(back_start, back_end):
                 if not _is_way(sight, place, cabin, second, BACK):
                     continue
-                is_in_time = _is_in_time(way(sight, place, first), way(sight, place, second))
-                if is_in_time and _fits_change(sight, draft, place, cabin, first, second):
+                if not is_in_time(way(sight, place, first), way(sight, place, second)):
+                    continue
+                if _fits_change(sight, draft, place, cabin, first, second):
                     return True
     return False
 
