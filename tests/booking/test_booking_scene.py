@@ -306,12 +306,12 @@ def test_what_is_wanted_is_what_would_be_accepted(play):
 
 def wanted_at(sight):
     """Flights and days of the ways that the words want, among those that searches found."""
-    return {tuple(legs_of(offer)) for offer in sight.offers if is_wanted(sight, offer)}
+    return {tuple(legs_of(offer)) for row, offer in enumerate(sight.offers) if is_wanted(sight, row)}
 
 
 def accepted_at(sight, progress):
     """Flights and days of the ways that the customer takes; the way back of a reservation is no such way."""
-    looked_for = {tuple(legs_of(offer)) for offer in sight.offers if side_of(sight, offer) >= 0}
+    looked_for = {tuple(legs_of(offer)) for row, offer in enumerate(sight.offers) if side_of(sight, row) >= 0}
     found = set()
     for arguments in accepted_now(progress):
         legs = [(flight_code(each["flight_number"]), day_of(each)) for each in arguments["flights"]]
