@@ -1,4 +1,6 @@
-"""What was shown as arrays. Kernels, as in `sight`: each fills one table, which is all zero before.
+"""What was shown as arrays. Kernels, as in `sight`: each fills one table, or some fields of it.
+
+Where a kernel does not say otherwise, what it fills is all zero before.
 
 Places in tables stand for entities: a reservation by its place in the profile, a payment method by its
 number, an airport or a day by its code, a flight by its row among the flights to choose from: first the way
