@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from tiny_agent.learning import fine_tune, improve, make_optimizer, weigh
+from tiny_agent.learning import fine_tune, improve, weigh
 from tiny_agent.model import Model, Shape
-from tiny_agent.policy import TinyPolicy
+from tiny_agent.policy import CONTEXT, TinyPolicy
 from tiny_agent.text import TinyTokenizer, train_tokenizer
 
 from tool_envs.agents import load_agent
@@ -36,19 +36,21 @@ class Settings(NamedTuple):
     """How large the model is, how long each phase, and how fast it learns; the options of the command."""
 
     difficulty: int = 1
+    family: str = ""  # kind of all wishes; empty: all kinds in turn
+    customers: int = 100_000  # of the store that is trained in: of its own 500 many are learnt by heart
     vocabulary: int = 4096
     width: int = 128
     layers: int = 2
-    sft_episodes: int = 4500
-    sft_longest: int = 720  # tokens; longer records are learnt last and cost most, and are left out
+    sft_episodes: int = 9000
+    sft_longest: int = CONTEXT  # tokens; longer records are left out
     sft_batch: int = 4  # episodes
     sft_learning_rate: float = 3e-3
-    grpo_steps: int = 30
-    grpo_tasks: int = 8  # of a step
+    grpo_steps: int = 60
+    grpo_tasks: int = 18  # of a step: a multiple of the families, which come in turn
     grpo_group: int = 8  # episodes of a task
-    grpo_batch: int = 64  # episodes of an update
-    grpo_learning_rate: float = 3e-4
-    temperature: float = 0.5  # of all that is sampled: at 1, a long turn seldom lacks a token from the tail
+    grpo_batch: int = 40  # episodes of an update
+    grpo_step: float = 0.1  # how far an update moves the weights
+    temperature: float = 1.0  # of all that is sampled
     test_tasks: int = 200
     concurrency: int = 128
     seed: int = 0
@@ -76,7 +78,9 @@ def play(
     out: Path | None = None,
 ) -> list[Group]:
     """Play the episodes of a plan; the groups in the order of their tasks."""
-    kwargs = {"split": split, "difficulty": settings.difficulty}
+    kwargs = {"split": split, "difficulty": settings.difficulty, "family": settings.family or None}
+    if split == "train":
+        kwargs["customers"] = settings.customers
     engine = Engine(ENV_ID, kwargs, policy, versions, plan, out=out, concurrency=settings.concurrency)
 
     async def collect() -> list[Group]:
@@ -142,13 +146,12 @@ class Run:
     def improve(self) -> Iterator[Row]:
         """GRPO on tasks that come after those of SFT; yields what each step sampled, before its update."""
         settings = self._settings
-        optimizer = make_optimizer(self.model, settings.grpo_learning_rate)
         for step in range(settings.grpo_steps):
             first = settings.sft_episodes + step * settings.grpo_tasks
             plan = Plan(range(first, first + settings.grpo_tasks), settings.grpo_group, settings.seed)
             groups = self._play("train", plan, self._out and self._out / f"grpo-{step + 1}")
             yield self._row("grpo", "train", groups)
-            improve(self.model, optimizer, weigh(groups), settings.grpo_batch, settings.temperature)
+            improve(self.model, weigh(groups), settings.grpo_batch, settings.grpo_step, settings.temperature)
             self.versions.publish(f"grpo-{step + 1}")
 
     def _test(self, phase: str) -> Row:

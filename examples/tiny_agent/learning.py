@@ -1,5 +1,6 @@
 """Updates of the tiny agent: supervised ones from records of others, and GRPO from the rewards of its own."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ def fine_tune(
         The mean loss of a masked token, in nats, of each update, before it.
     """
     updates = -(-len(sequences) // size)
-    optimizer = make_optimizer(model, learning_rate)
+    optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda done: min((done + 1) / _WARM_UP, (updates - done) / updates)
     )
@@ -70,41 +71,47 @@ def weigh(groups: Iterable[Group]) -> list[Weighted]:
 
 
 def improve(
-    model: Model,
-    optimizer: torch.optim.Optimizer,
-    weighted: Sequence[Weighted],
-    size: int,
-    temperature: float = 1.0,
+    model: Model, weighted: Sequence[Weighted], size: int, step: float, temperature: float = 1.0
 ) -> None:
-    """Make more probable what was better than the rest of its group, in updates of some sequences each.
+    """Make more probable what was better than the rest of its group, in updates of about as many sequences.
+
+    They are plain gradient steps. AdamW moves weights that hardly matter as far as all others: with the noise
+    of so few episodes it undid within some updates what the model had learnt.
 
     Args:
         model: The model.
-        optimizer: Goes on from step to step.
         weighted: What the model of now sampled, group by group.
-        size: Sequences of an update; from the second on the model is not the one that sampled, which is what
-            the clipped ratio is for.
+        size: Sequences of an update, at most; from the second on the model is not the one that sampled, which
+            is what the clipped ratio is for.
+        step: How far an update moves the weights, at most: the Euclidean norm over all of them.
         temperature: At which it was sampled.
     """
-    for start in range(0, len(weighted), size):
-        sequences, advantages = zip(*weighted[start : start + size], strict=True)
+    optimizer = torch.optim.SGD(model.parameters(), 1.0)
+    updates = math.ceil(len(weighted) / size)
+    for number in range(updates):
+        start, end = (len(weighted) * place // updates for place in (number, number + 1))
+        sequences, advantages = zip(*weighted[start:end], strict=True)
         tokens = sum(sum(sequence.loss_mask) for sequence in sequences)
         losses = (grpo_loss(model, batch, CLIP, temperature) for batch in batches(sequences, advantages))
-        _update(model, optimizer, losses, tokens)
+        _update(model, optimizer, losses, tokens, step)
 
 
-def make_optimizer(model: Model, learning_rate: float) -> torch.optim.Optimizer:
-    """AdamW for a model."""
-    return torch.optim.AdamW(model.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
+def _update(
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    losses: Iterable[Tensor],
+    tokens: int,
+    steepest: float = _MAX_GRADIENT,
+) -> float:
+    """One update by the mean over tokens of losses that are sums over them; returns that mean.
 
-
-def _update(model: Model, optimizer: torch.optim.Optimizer, losses: Iterable[Tensor], tokens: int) -> float:
-    """One update by the mean over tokens of losses that are sums over them; returns that mean."""
+    A gradient whose norm is greater than `steepest` is made as long as that.
+    """
     optimizer.zero_grad()
     total = 0.0
     for loss in losses:
         (loss / tokens).backward()
         total += loss.item() / tokens
-    nn.utils.clip_grad_norm_(model.parameters(), _MAX_GRADIENT)
+    nn.utils.clip_grad_norm_(model.parameters(), steepest)
     optimizer.step()
     return total

@@ -16,7 +16,7 @@ from tool_envs.trajectory.record import Sampling, Tokens
 LONGEST = 100
 """Tokens that a turn may have."""
 
-CONTEXT = 1280
+CONTEXT = 1408
 """Tokens that an episode may have: one in which a mistake is made again and again ends soon."""
 
 _PATIENCE = 4

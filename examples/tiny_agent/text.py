@@ -18,11 +18,13 @@ _PIECES = "|".join(
     (
         # A call up to its arguments: what the agent has to choose there is the tool.
         r"""\{"name":"[a-z_]+","arguments":(?=\{)""",
+        # Always the same, so that a state comes next to its city, as in what customers say.
+        r'","country":"USA","state":"',
         # A JSON key with the signs around it, and nothing of its value: one token for each key of each tool.
         r"""[\]\}",:{]*"[a-z][a-z_ ]*\d?":(?:\[?\{(?=")|\[?")?""",
         # An id of the catalog is one token where it is frequent; other numbers are cut at the same places
         # wherever they stand, so that copying one is copying its tokens.
-        r"(?<!\d)\d{10}(?!\d)|\d{1,3}",
+        r"(?<!\d)\d{10}(?!\d)|\d{1,2}",
         r"#W",  # with which the ids of orders begin
         # A space belongs to the word before it: so the first word of a value is the same token in a sentence
         # and behind a quote.

@@ -11,7 +11,7 @@ import msgspec
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_agent.learning import CLIP, Weighted, fine_tune, improve, make_optimizer, weigh
+from tiny_agent.learning import CLIP, Weighted, fine_tune, improve, weigh
 from tiny_agent.losses import batches, grpo_loss, masked_logprobs
 from tiny_agent.model import LOOK_BACK, Model, Shape
 from tiny_agent.policy import TinyPolicy
@@ -183,16 +183,32 @@ def logprob(model, sequence):
         return masked_logprobs(model, batch).sum().item()
 
 
-def test_an_update_makes_what_was_better_more_probable_and_what_was_worse_less():
+def copy_of_sampled():
     model = make_model(width=64)
     model.load_state_dict(sampled()[0].state_dict())
+    return model
+
+
+def test_an_update_makes_what_was_better_more_probable_and_what_was_worse_less():
+    model = copy_of_sampled()
     better, worse = pair = weighted(1.0, -1.0)
     before = [logprob(model, each.sequence) for each in pair]
 
-    improve(model, make_optimizer(model, 1e-3), pair, size=2)
+    improve(model, pair, size=2, step=0.05)
 
     assert logprob(model, better.sequence) > before[0]
     assert logprob(model, worse.sequence) < before[1]
+
+
+def test_an_update_moves_the_weights_no_further_than_it_may():
+    model, before = copy_of_sampled(), sampled()[0]
+
+    improve(model, weighted(1.0, -1.0), size=2, step=0.05)
+
+    pairs = zip(model.parameters(), before.parameters(), strict=True)
+    assert sum((now - then).square().sum().item() for now, then in pairs) ** 0.5 == pytest.approx(
+        0.05, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize(
