@@ -19,7 +19,10 @@ from tiny_agent.sampling import Context, Draft, write
 from tiny_agent.text import train_tokenizer
 from train_tiny_agent import Row, Run, Settings, append, oracle_records, play
 
+from tool_envs.retail.data import retail_base
+from tool_envs.retail.tasks import retail_tasks
 from tool_envs.rollout import Plan, Versions
+from tool_envs.service.desk import goal_of
 from tool_envs.trajectory import prove_sampled, read_trajectories, replay_each, to_tokens, tokenize
 from tool_envs.trajectory.chat_tokenizer import chat_of
 from tool_envs.trajectory.record import PolicyVersion, assistant_messages
@@ -279,6 +282,28 @@ def test_a_short_run_measures_each_phase_and_keeps_what_it_was_trained_on(tmp_pa
     assert len(kept) == 6
     assert {record.policy_versions for record in kept} == {(PolicyVersion(version="sft", number=1),)}
     assert len([*replay_each(kept)]) == 6
+
+
+def test_customers_of_the_test_are_not_among_those_of_the_training():
+    def met(split, customers, count):
+        tasks = retail_tasks(retail_base(customers), split, SMALL.difficulty)
+        return {goal_of(tasks[index]).knows["email"] for index in range(count)}
+
+    tested, trained = met("test", 500, 200), met("train", SMALL.customers, 2000)
+    assert len(tested) > 30
+    assert len(trained) > 1900
+    assert not tested & trained
+
+
+def test_fine_tuning_is_enough_to_serve_customers_who_were_never_met():
+    settings = Settings(family="cancel", sft_episodes=700, test_tasks=60, grpo_steps=0)
+    shown = oracle_records(settings)
+    run = Run(settings, train_tokenizer(shown, settings.vocabulary))
+
+    untrained, fine_tuned, *_ = run.phases(shown)
+
+    assert untrained.success == 0.0
+    assert fine_tuned.success > 0.25
 
 
 def test_measurements_are_added_to_a_file(tmp_path):
