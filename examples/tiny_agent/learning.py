@@ -41,7 +41,7 @@ def fine_tune(
     Yields:
         The mean loss of a masked token, in nats, of each update, before it.
     """
-    updates = -(-len(sequences) // size)
+    updates = math.ceil(len(sequences) / size)
     optimizer = torch.optim.AdamW(model.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda done: min((done + 1) / _WARM_UP, (updates - done) / updates)
@@ -73,7 +73,7 @@ def weigh(groups: Iterable[Group]) -> list[Weighted]:
 def improve(
     model: Model, weighted: Sequence[Weighted], size: int, step: float, temperature: float = 1.0
 ) -> None:
-    """Make more probable what was better than the rest of its group, in updates of about as many sequences.
+    """Make more probable what was better than the rest of its group, in updates of like numbers of sequences.
 
     They are plain gradient steps. AdamW moves weights that hardly matter as far as all others: with the noise
     of so few episodes it undid within some updates what the model had learnt.
