@@ -12,7 +12,7 @@ from tool_envs.repo.cheats import CHEATS
 from tool_envs.repo.instances import load_instances
 from tool_envs.repo.mirrors import Mirrors, mirrors_beside
 from tool_envs.repo.oracle import make_oracle
-from tool_envs.repo.rewards import REWARDS, ByTests
+from tool_envs.repo.rewards import REWARDS
 from tool_envs.repo.sandbox import SandboxName
 from tool_envs.repo.site import Site
 from tool_envs.repo.tasks import IssueTasks, instances_of_split
@@ -94,7 +94,7 @@ def load_domain(
         blocking=True,
         data_digest=files_digest,
         record_json=shown_file,
-        explain=source.explain if isinstance(source, ByTests) else None,  # a similarity has no more to say
+        explain=source.explain,
         oracle=make_oracle(site),
         cheats=CHEATS if reward == "tests" else {},
     )

@@ -33,6 +33,10 @@ class RepoReward(Protocol):
     lacks: str
     digest: str
 
+    @property
+    def explain(self) -> Callable[[Episode], dict[str, Json]] | None:
+        """As of `Domain`; None: the ledger says all that there is to say."""
+
     def has(self, instance: Instance) -> bool:
         """Whether an instance states what the reward needs; nothing of it is ever guessed."""
 
@@ -127,6 +131,7 @@ class BySimilarity:
     source: TerminalSource = "similarity"
     lacks = "it states no patch of lines of text to which another could be compared"
     digest = digest({"grader": "repo/similarity", "version": SIMILARITY_VERSION})
+    explain = None
 
     def has(self, instance: Instance) -> bool:
         """See `RepoReward`. A patch without lines, as of binary files, would reward who changes nothing."""
