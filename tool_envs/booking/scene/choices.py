@@ -141,7 +141,8 @@ def mask_choices(
     if policy and verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
         _mask_search(sight, verb - SEARCH_DIRECT, draft, role, out)
         return
-    if policy and verb == PROPOSE + BOOK and role in (AS_PERSON, AS_PAYMENT):
+    as_told = policy and verb == PROPOSE + BOOK  # bookings of use are those that the words name
+    if as_told and role in (AS_PERSON, AS_PAYMENT):
         if not may_be_proposed(sight, policy, draft) or not is_booking_open(sight, draft):
             return
         if role == AS_PERSON:
@@ -149,7 +150,7 @@ def mask_choices(
         else:
             _mask_payments(sight, draft, place, width, out)
         return
-    first, end = _rows(sight, policy and verb == PROPOSE + BOOK, role, width)
+    first, end = _rows(sight, as_told, role, width)
     for choice in range(first, end):
         choose(draft, role, place, choice)
         out[choice] = fits(sight, policy, verb, draft)
