@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from tiny_agent.learning import fine_tune, improve, weigh
+from tiny_agent.learning import Grpo, fine_tune, weigh
 from tiny_agent.model import Model, Shape
 from tiny_agent.policy import CONTEXT, TinyPolicy
 from tiny_agent.text import TinyTokenizer, train_tokenizer
@@ -41,17 +41,18 @@ class Settings(NamedTuple):
     vocabulary: int = 4096
     width: int = 128
     layers: int = 2
-    sft_episodes: int = 9000
+    sft_episodes: int = 3000
     sft_longest: int = CONTEXT  # tokens; longer records are left out
     sft_batch: int = 4  # episodes
     sft_learning_rate: float = 3e-3
-    grpo_steps: int = 60
+    grpo_steps: int = 36
     grpo_tasks: int = 18  # of a step: a multiple of the families, which come in turn
     grpo_group: int = 8  # episodes of a task
     grpo_batch: int = 40  # episodes of an update
     grpo_step: float = 0.1  # how far an update moves the weights
+    grpo_sureness: float = 0.1  # how far it moves the one that says how sure the model is
     temperature: float = 1.0  # of all that is sampled
-    test_tasks: int = 200
+    test_tasks: int = 396
     concurrency: int = 128
     seed: int = 0
 
@@ -146,12 +147,19 @@ class Run:
     def improve(self) -> Iterator[Row]:
         """GRPO on tasks that come after those of SFT; yields what each step sampled, before its update."""
         settings = self._settings
+        grpo = Grpo(
+            self.model,
+            settings.grpo_batch,
+            settings.grpo_step,
+            settings.grpo_sureness,
+            settings.temperature,
+        )
         for step in range(settings.grpo_steps):
             first = settings.sft_episodes + step * settings.grpo_tasks
             plan = Plan(range(first, first + settings.grpo_tasks), settings.grpo_group, settings.seed)
             groups = self._play("train", plan, self._out and self._out / f"grpo-{step + 1}")
             yield self._row("grpo", "train", groups)
-            improve(self.model, weigh(groups), settings.grpo_batch, settings.grpo_step, settings.temperature)
+            grpo.improve(weigh(groups))
             self.versions.publish(f"grpo-{step + 1}")
 
     def _test(self, phase: str) -> Row:

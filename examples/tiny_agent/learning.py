@@ -48,10 +48,12 @@ def fine_tune(
     )
     for start in range(0, len(sequences), size):
         part = sequences[start : start + size]
-        tokens = sum(sum(sequence.loss_mask) for sequence in part)
         losses = (supervised_loss(model, batch) for batch in batches(part, [0.0] * len(part)))
-        yield _update(model, optimizer, losses, tokens)
+        mean = _differentiate(model, losses, part)
+        nn.utils.clip_grad_norm_(model.parameters(), _MAX_GRADIENT)
+        optimizer.step()
         schedule.step()
+        yield mean
 
 
 def weigh(groups: Iterable[Group]) -> list[Weighted]:
@@ -70,48 +72,57 @@ def weigh(groups: Iterable[Group]) -> list[Weighted]:
     return weighted
 
 
-def improve(
-    model: Model, weighted: Sequence[Weighted], size: int, step: float, temperature: float = 1.0
-) -> None:
-    """Make more probable what was better than the rest of its group, in updates of like numbers of sequences.
+class Grpo:
+    """Makes more probable what was better than the rest of its group, and less probable what was worse.
 
-    They are plain gradient steps. AdamW moves weights that hardly matter as far as all others: with the noise
-    of so few episodes it undid within some updates what the model had learnt.
+    Updates are plain gradient steps: AdamW moves weights that hardly matter as far as all others, and with
+    the noise of so few episodes it undid within some updates what the model had learnt. How sure it should be
+    all tokens tell together, with far less noise: that one weight, `logit_scale`, has an Adam of its own.
 
     Args:
         model: The model.
-        weighted: What the model of now sampled, group by group.
         size: Sequences of an update, at most; from the second on the model is not the one that sampled, which
             is what the clipped ratio is for.
-        step: How far an update moves the weights, at most: the Euclidean norm over all of them.
-        temperature: At which it was sampled.
+        step: How far an update moves all other weights, at most: the Euclidean norm over them.
+        sureness: How far, about, an update moves `logit_scale`.
+        temperature: At which is sampled.
     """
-    optimizer = torch.optim.SGD(model.parameters(), 1.0)
-    updates = math.ceil(len(weighted) / size)
-    for number in range(updates):
-        start, end = (len(weighted) * place // updates for place in (number, number + 1))
-        sequences, advantages = zip(*weighted[start:end], strict=True)
-        tokens = sum(sum(sequence.loss_mask) for sequence in sequences)
-        losses = (grpo_loss(model, batch, CLIP, temperature) for batch in batches(sequences, advantages))
-        _update(model, optimizer, losses, tokens, step)
+
+    def __init__(
+        self, model: Model, size: int, step: float, sureness: float, temperature: float = 1.0
+    ) -> None:
+        self._model, self._size, self._step, self._temperature = model, size, step, temperature
+        self._weights = [weight for weight in model.parameters() if weight is not model.logit_scale]
+        self._optimizers = (
+            torch.optim.SGD(self._weights, 1.0),
+            torch.optim.Adam([model.logit_scale], sureness, betas=(0.9, 0.98)),
+        )
+
+    def improve(self, weighted: Sequence[Weighted]) -> None:
+        """Learn from what the model of now sampled, group by group; updates are of like sizes."""
+        updates = math.ceil(len(weighted) / self._size)
+        for number in range(updates):
+            start, end = (len(weighted) * place // updates for place in (number, number + 1))
+            sequences, advantages = zip(*weighted[start:end], strict=True)
+            losses = (
+                grpo_loss(self._model, batch, CLIP, self._temperature)
+                for batch in batches(sequences, advantages)
+            )
+            _differentiate(self._model, losses, sequences)
+            nn.utils.clip_grad_norm_(self._weights, self._step)
+            for optimizer in self._optimizers:
+                optimizer.step()
 
 
-def _update(
-    model: Model,
-    optimizer: torch.optim.Optimizer,
-    losses: Iterable[Tensor],
-    tokens: int,
-    steepest: float = _MAX_GRADIENT,
-) -> float:
-    """One update by the mean over tokens of losses that are sums over them; returns that mean.
+def _differentiate(model: Model, losses: Iterable[Tensor], sequences: Sequence[TokenSequence]) -> float:
+    """Leave with the weights the gradient of the mean over masked tokens of losses that are sums over them.
 
-    A gradient whose norm is greater than `steepest` is made as long as that.
+    Returns:
+        That mean.
     """
-    optimizer.zero_grad()
-    total = 0.0
+    model.zero_grad()
+    tokens, total = sum(sum(sequence.loss_mask) for sequence in sequences), 0.0
     for loss in losses:
         (loss / tokens).backward()
         total += loss.item() / tokens
-    nn.utils.clip_grad_norm_(model.parameters(), steepest)
-    optimizer.step()
     return total

@@ -41,7 +41,8 @@ class Model(nn.Module):
     input of a place is made of its token and of the two before it, and the first block looks for the places
     that come after the same input, and brings what stands there: its keys are made of the place before, with
     the weights of the queries. All blocks bring, at first, what they attend to, as it is. From there on all
-    weights are free.
+    weights are free. One of them says how sure the model is: all logits are multiplied by its exponential (as
+    in CLIP: Radford et al., 2021).
 
     Args:
         shape: Its sizes.
@@ -57,6 +58,7 @@ class Model(nn.Module):
         self.copying = _Block(shape.width, heads=1)
         self.blocks = nn.ModuleList(_Block(shape.width, shape.heads) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width)
+        self.logit_scale = nn.Parameter(torch.zeros(()))
         nn.init.normal_(self.embedding.weight, std=shape.width**-0.5)
         with torch.no_grad():
             nn.init.orthogonal_(self.copying.to_query.weight, _SHARPNESS)
@@ -100,7 +102,8 @@ class Model(nn.Module):
 
     def log_probabilities(self, hidden: Tensor, temperature: float = 1.0) -> Tensor:
         """Log-probability of each token to come next, of shape (..., vocabulary)."""
-        return functional.log_softmax(hidden @ self.embedding.weight.T / temperature, dim=-1)
+        scale = self.logit_scale.exp() / temperature
+        return functional.log_softmax(scale * hidden @ self.embedding.weight.T, dim=-1)
 
     def empty_cache(self, batch: int, places: int) -> Cache:
         """Room for keys and values."""

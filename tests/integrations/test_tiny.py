@@ -11,7 +11,7 @@ import msgspec
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_agent.learning import CLIP, Weighted, fine_tune, improve, weigh
+from tiny_agent.learning import CLIP, Grpo, Weighted, fine_tune, weigh
 from tiny_agent.losses import batches, grpo_loss, masked_logprobs
 from tiny_agent.model import LOOK_BACK, Model, Shape
 from tiny_agent.policy import TinyPolicy
@@ -197,7 +197,7 @@ def test_an_update_makes_what_was_better_more_probable_and_what_was_worse_less()
     better, worse = pair = weighted(1.0, -1.0)
     before = [logprob(model, each.sequence) for each in pair]
 
-    improve(model, pair, size=2, step=0.05)
+    Grpo(model, size=2, step=0.05, sureness=0.0).improve(pair)
 
     assert logprob(model, better.sequence) > before[0]
     assert logprob(model, worse.sequence) < before[1]
@@ -206,12 +206,29 @@ def test_an_update_makes_what_was_better_more_probable_and_what_was_worse_less()
 def test_an_update_moves_the_weights_no_further_than_it_may():
     model, before = copy_of_sampled(), sampled()[0]
 
-    improve(model, weighted(1.0, -1.0), size=2, step=0.05)
+    Grpo(model, size=2, step=0.05, sureness=0.01).improve(weighted(1.0, -1.0))
 
-    pairs = zip(model.parameters(), before.parameters(), strict=True)
-    assert sum((now - then).square().sum().item() for now, then in pairs) ** 0.5 == pytest.approx(
-        0.05, rel=1e-3
-    )
+    moved = {
+        name: (weight - dict(before.named_parameters())[name]).norm().item()
+        for name, weight in model.named_parameters()
+    }
+    assert moved.pop("logit_scale") == pytest.approx(0.01, rel=1e-3)
+    assert math.hypot(*moved.values()) == pytest.approx(0.05, rel=1e-3)
+
+
+@pytest.mark.parametrize("advantage", [1.0, -1.0])
+def test_it_grows_surer_when_what_it_is_sure_of_is_better_and_less_so_when_it_is_worse(advantage):
+    model = copy_of_sampled()
+    before = model.logit_scale.item()
+    shown = tokenize(records()[0], tokenizer())  # which it has seen often
+    (batch,) = batches([shown], [0.0])
+    places = torch.zeros(len(shown.input_ids))
+    places[batch.mask[0]] = masked_logprobs(model, batch).detach()
+    sure = msgspec.structs.replace(shown, logprobs=tuple(places.tolist()))
+
+    Grpo(model, size=1, step=0.0, sureness=0.1).improve([Weighted(sure, advantage)])
+
+    assert model.logit_scale.item() - before == pytest.approx(0.1 * advantage, rel=1e-3)
 
 
 @pytest.mark.parametrize(
