@@ -12,6 +12,7 @@ keeps them. Wants `pip install -e '.[tiny]'`.
 import argparse
 import asyncio
 import csv
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
@@ -200,18 +201,28 @@ def main() -> None:
     for row in run.phases(records):
         print(*(f"{name} {value}" for name, value in row._asdict().items()), sep="  ", flush=True)
         if csv_path:
-            append(csv_path, row)
+            append(csv_path, settings, row)
 
 
-def append(path: Path, row: Row) -> None:
-    """Add a measurement to a file."""
+def append(path: Path, settings: Settings, row: Row) -> None:
+    """Add a measurement to a file, with the command that gives it."""
     is_new = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, Row._fields, lineterminator="\n")
+        writer = csv.DictWriter(file, ("command", *Row._fields), lineterminator="\n")
         if is_new:
             writer.writeheader()
-        writer.writerow(row._asdict())
+        writer.writerow({"command": command_of(settings), **row._asdict()})
+
+
+def command_of(settings: Settings) -> str:
+    """The command of a run with such settings: the seed, and what is not as it is anyway."""
+    defaults = Settings()._replace(seed=-1)._asdict()
+    words = ["python", "examples/train_tiny_agent.py"]
+    for name, value in settings._asdict().items():
+        if value != defaults[name]:
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
 
 
 if __name__ == "__main__":
