@@ -73,12 +73,26 @@ def test_the_one_of_stores_prints_its_figures_as_json():
     assert all(math.isfinite(value) and value > 0 for value in figures.values())
 
 
-STALENESS = SCRIPT.with_name("staleness.py")
-
-
 def read_rows(file):
     with file.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def test_the_committed_runs_of_the_tiny_agent_rise_by_fine_tuning_and_again_by_grpo():
+    rows = read_rows(SCRIPT.with_name("results") / "tiny_agent.csv")
+    tests = {(row["seed"], row["phase"]): float(row["success"]) for row in rows if row["split"] == "test"}
+
+    assert tests.keys() == set(itertools.product("012", ("untrained", "sft", "grpo")))
+    for seed in "012":
+        assert tests[seed, "untrained"] == 0.0
+        assert tests[seed, "grpo"] > tests[seed, "sft"] + 0.05 > 0.3
+    assert {row["command"] for row in rows} == {
+        f"python examples/train_tiny_agent.py --seed {seed}" for seed in range(3)
+    }
+    assert max(float(row["seconds"]) for row in rows) < 3600
+
+
+STALENESS = SCRIPT.with_name("staleness.py")
 
 
 def committed_choices():
