@@ -13,6 +13,7 @@ from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.rows import CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_METHODS
 from tool_envs.booking.rules import RULES
 from tool_envs.booking.scene.blank import (
+    blank_trip,
     nothing_shown,
     open_draft,
 )
@@ -36,6 +37,7 @@ from tool_envs.booking.scene.sight import (
     WRITE_TOOLS,
 )
 from tool_envs.booking.scene.ways import is_booking, way
+from tool_envs.booking.scene.writes import fits_people
 from tool_envs.database import Database
 from tool_envs.errors import Code
 from tool_envs.generated import padded
@@ -470,3 +472,25 @@ def test_parties_can_be_as_large_as_what_is_chosen_leaves_them(data):
         )
     }
     assert party_sizes(sight, draft) == sum(1 << size for size in sizes)
+
+
+@given(st.data())
+def test_people_can_change_when_there_is_another_party_of_that_size(data):
+    sight, trip = data.draw(wallets()), blank_trip()
+    size = data.draw(st.integers(1, sight.scene.people))
+    parties = list(itertools.combinations(range(sight.scene.people), size))
+    now, chosen = data.draw(st.sampled_from(parties)), data.draw(st.sampled_from(parties))
+    draft = open_draft()
+    draft.people = [data.draw(st.sampled_from([OPEN, each])) for each in padded(chosen, MAX_PEOPLE, NONE)]
+    trip.passengers, trip.passenger = size, padded(now, MAX_PEOPLE, -1)
+
+    others = [
+        party
+        for party in parties
+        if party != now
+        and all(
+            chosen in (OPEN, each)
+            for chosen, each in zip(draft.people, padded(party, MAX_PEOPLE, NONE), strict=True)
+        )
+    ]
+    assert fits_people(sight, draft, trip) == (len(others) > 0)

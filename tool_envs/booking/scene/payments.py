@@ -37,27 +37,15 @@ _MOST_OF_KIND = (MOST_CREDIT_CARDS, MOST_GIFT_CARDS, MOST_CERTIFICATES)  # in th
 
 
 @kernel
-def are_people(draft: Draft, chosen: int) -> bool:
-    """Whether a draft can have just these people, as bits, in the order of the profile."""
-    rank = 0
-    for number in range(MAX_PEOPLE):
-        if chosen >> number & 1:
-            if not may_be(draft.people[rank], number):
-                return False
-            rank += 1
-    for place in range(rank, MAX_PEOPLE):
-        if not may_be(draft.people[place], NONE):
-            return False
-    return rank > 0
-
-
-@kernel
 def party_sizes(sight: Sight, draft: Draft) -> int:
     """How many people a draft can have: bit k for k of them.
 
     Places that are open get the first people that they can, so that most are left for those behind.
     """
-    sizes, last = 0, NONE
+    sizes, last, needed = 0, NONE, 0
+    for place in range(MAX_PEOPLE):
+        if draft.people[place] >= 0:
+            needed = place
     for place in range(MAX_PEOPLE):
         chosen = draft.people[place]
         if chosen == OPEN:
@@ -68,18 +56,29 @@ def party_sizes(sight: Sight, draft: Draft) -> int:
             break
         if last >= sight.scene.people:
             break
-        if _may_end(draft.people, place + 1):
+        if place >= needed:
             sizes |= 2 << place
     return sizes
 
 
 @kernel
-def _may_end(choices: list[int], start: int) -> bool:
-    """Whether there can be no more from a place on."""
-    for place in range(start, len(choices)):
-        if choices[place] >= 0:
-            return False
-    return True
+def first_people(draft: Draft, size: int) -> int:
+    """Of all parties of a size that a draft can have the first one, as bits; there is one."""
+    people, last = 0, NONE
+    for place in range(size):
+        last = last + 1 if draft.people[place] == OPEN else int(draft.people[place])
+        people |= 1 << last
+    return people
+
+
+@kernel
+def last_people(sight: Sight, draft: Draft, size: int) -> int:
+    """Likewise the last one."""
+    people, last = 0, int(sight.scene.people)
+    for place in range(size - 1, -1, -1):
+        last = last - 1 if draft.people[place] == OPEN else int(draft.people[place])
+        people |= 1 << last
+    return people
 
 
 # --- What pays

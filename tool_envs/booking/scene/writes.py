@@ -7,10 +7,7 @@ price and the seats.
 
 from tool_envs.booking.rows import AVAILABLE, BASIC_ECONOMY, MAX_SEGMENTS, Reservation
 from tool_envs.booking.scene.bookings import fits_booking, is_in_time, rows_left
-from tool_envs.booking.scene.payments import (
-    are_people,
-    party_sizes,
-)
+from tool_envs.booking.scene.payments import first_people, last_people, party_sizes
 from tool_envs.booking.scene.reasons import due, happened, is_cancellable, nonfree_bags
 from tool_envs.booking.scene.sight import (
     BACK,
@@ -48,7 +45,6 @@ from tool_envs.booking.writes import (
     guard_difference,
     guard_send_certificate,
 )
-from tool_envs.row_lists import ones
 from tool_envs.rows import kernel
 
 
@@ -191,7 +187,7 @@ def _fits_change_of(sight: Sight, draft: Draft, place: int) -> bool:
         return _fits_bags(sight, draft, place)
     if draft.tool == FLIGHTS:
         return _fits_flights(sight, draft, place)
-    return _fits_people(sight, draft, trip)
+    return fits_people(sight, draft, trip)
 
 
 @kernel
@@ -206,20 +202,16 @@ def _fits_bags(sight: Sight, draft: Draft, place: int) -> bool:
 
 
 @kernel
-def _fits_people(sight: Sight, draft: Draft, trip: Reservation) -> bool:
+def fits_people(sight: Sight, draft: Draft, trip: Reservation) -> bool:
     """As many as there are, and not just those who fly already."""
-    if not party_sizes(sight, draft) >> int(trip.passengers) & 1:
+    size = int(trip.passengers)
+    if not party_sizes(sight, draft) >> size & 1:
         return False
     now = 0
-    for number in range(trip.passengers):
+    for number in range(size):
         if trip.passenger[number] >= 0:
             now |= 1 << int(trip.passenger[number])
-    if not are_people(draft, now):
-        return True
-    for chosen in range(1, 1 << int(sight.scene.people)):
-        if chosen != now and ones(chosen) == trip.passengers and are_people(draft, chosen):
-            return True
-    return False
+    return first_people(draft, size) != now or last_people(sight, draft, size) != now
 
 
 @kernel
