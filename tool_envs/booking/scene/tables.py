@@ -161,13 +161,16 @@ def fill_turn(sight: Sight, out: Out) -> None:
     out[0], out[1], out[2], out[3] = scene.profile, scene.stale, scene.user, scene.refused
     for slot in range(len(SLOTS)):
         out[4 + slot] = scene.unknown[slot]
+    moves, unreported = int(scene.moves), int(scene.unreported)
     for move in range(len(MOVES)):
-        out[_MOVES_AT + move] = scene.moves >> move & 1
-    proposed = sight.proposed.tool
+        out[_MOVES_AT + move] = moves >> move & 1
+    proposed, agreed = int(sight.proposed.tool), -1
+    if scene.yes:
+        proposed, agreed = -1, proposed
     for tool in range(len(WRITE_TOOLS)):
-        out[_WRITES_AT + tool] = scene.yes > 0 and proposed == tool
-        out[_WRITES_AT + len(WRITE_TOOLS) + tool] = scene.yes == 0 and proposed == tool
-        out[_WRITES_AT + 2 * len(WRITE_TOOLS) + tool] = scene.unreported == tool
+        out[_WRITES_AT + tool] = agreed == tool
+        out[_WRITES_AT + len(WRITE_TOOLS) + tool] = proposed == tool
+        out[_WRITES_AT + 2 * len(WRITE_TOOLS) + tool] = unreported == tool
     for demand in range(len(DEMANDS)):
         out[_WRITES_AT + 3 * len(WRITE_TOOLS) + demand] = scene.demands[demand]
 
