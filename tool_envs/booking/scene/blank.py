@@ -79,6 +79,7 @@ def no_offer() -> Offer:
         paid=0,
         price=[UNKNOWN] * (MAX_LEGS * CABIN_COUNT),
         seats=[UNKNOWN] * (MAX_LEGS * CABIN_COUNT),
+        statuses=0,
     )
 
 

@@ -112,6 +112,7 @@ def keep_offers(sight: Sight, wanted: bool) -> None:
 def copy_offer(offer: Offer, out: Offer) -> None:
     """Make one row like another."""
     out.legs, out.origin, out.destination, out.stop = offer.legs, offer.origin, offer.destination, offer.stop
+    out.statuses = offer.statuses
     out.departs, out.arrives, out.paid = offer.departs, offer.arrives, offer.paid
     for leg in range(MAX_LEGS):
         out.flight[leg], out.day[leg], out.status[leg] = offer.flight[leg], offer.day[leg], offer.status[leg]

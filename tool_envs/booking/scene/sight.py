@@ -223,6 +223,7 @@ class Offer(Row):
         paid: What it cost each passenger when it was booked, in cents; 0 for what was not.
         price: By flight times the number of cabins, and cabin: today's price of a seat, or `UNKNOWN`.
         seats: Likewise the free seats.
+        statuses: Bits of the statuses of all departures.
     """
 
     legs: Tiny
@@ -237,6 +238,7 @@ class Offer(Row):
     paid: int
     price: Annotated[list[int], MAX_LEGS * CABIN_COUNT]
     seats: Annotated[list[int], MAX_LEGS * CABIN_COUNT, "int8"]
+    statuses: Tiny
 
 
 class Draft(Row):

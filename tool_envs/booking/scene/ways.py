@@ -87,18 +87,9 @@ def room(offer: Offer, cabin: int) -> int:
 
 
 @kernel
-def statuses(offer: Offer) -> int:
-    """Bits of the statuses of the flights of a way."""
-    found = 0
-    for leg in range(offer.legs):
-        found |= 1 << int(offer.status[leg])
-    return found
-
-
-@kernel
 def any_left(offer: Offer) -> bool:
     """Whether some flight of a way left."""
-    return statuses(offer) & _LEFT > 0
+    return offer.statuses & _LEFT > 0
 
 
 @kernel
@@ -154,7 +145,7 @@ def seen_at_hand(sight: Sight) -> int:
 @kernel
 def trip_statuses(sight: Sight, place: int) -> int:
     """Bits of the statuses of the flights of a reservation."""
-    return statuses(sight.ways[OWN * place + THERE]) | statuses(sight.ways[OWN * place + BACK])
+    return sight.ways[OWN * place + THERE].statuses | sight.ways[OWN * place + BACK].statuses
 
 
 @kernel

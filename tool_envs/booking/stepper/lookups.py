@@ -130,7 +130,7 @@ def own_way(trip: Reservation, table: Timetable, start: int, end: int, out: Offe
 @kernel
 def clear_offer(out: Offer) -> None:
     """No way."""
-    out.legs = out.departs = out.arrives = out.paid = 0
+    out.legs = out.statuses = out.departs = out.arrives = out.paid = 0
     out.origin = out.destination = out.stop = -1
     for leg in range(MAX_LEGS):
         out.flight[leg] = out.day[leg] = -1
@@ -145,6 +145,7 @@ def add_leg(out: Offer, table: Timetable, flight: int, day: int) -> None:
     leg = out.legs
     out.flight[leg], out.day[leg] = flight, day
     out.status[leg] = table.status[departure_of(flight, day)]
+    out.statuses |= 1 << int(out.status[leg])
     if leg == 0:
         out.origin = table.flights.origin[flight]
         out.departs = int(day) * DAY + table.flights.departure[flight]
