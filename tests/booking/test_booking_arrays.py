@@ -57,6 +57,7 @@ from tool_envs.booking.scene.tables import (
     fill_wish,
     mark_proposed,
 )
+from tool_envs.booking.scene.writes import possible_writes
 from tool_envs.booking.wishes.ways import Way, offers, routes
 from tool_envs.env import ToolEnv
 from tool_envs.reward import Verdict, grade
@@ -177,7 +178,8 @@ def assert_same_sight(scene, other, layout):
 
 
 def verb_masks(sights, policy, verbs, drafts, out):
-    mask_verbs(sights[0], policy, verbs, drafts[0], out)
+    possible = possible_writes(sights[0], policy, drafts[0])
+    mask_verbs(sights[0], policy, verbs, drafts[0], possible, out)
 
 
 def choice_masks(sights, policy, verb, drafts, role, place, width, out):

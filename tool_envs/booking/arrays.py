@@ -43,6 +43,7 @@ from tool_envs.booking.scene.tables import (
 )
 from tool_envs.booking.scene.text import describe
 from tool_envs.booking.scene.ways import fare, way
+from tool_envs.booking.scene.writes import possible_writes
 from tool_envs.episode import Episode
 from tool_envs.messages import CONTENT, RESPOND, Json, Message, ToolCall
 from tool_envs.schema import load_arrays
@@ -105,8 +106,9 @@ class BookingScene:
         """As of `SceneView`."""
         if verb < 0:
             out = [0] * len(self._verbs)
-            draft = open_draft()
-            mask_verbs(self.memory.sight, level == "policy", self._verbs, draft, out)
+            sight, policy, draft = self.memory.sight, level == "policy", open_draft()
+            possible = possible_writes(sight, policy, draft)
+            mask_verbs(sight, policy, self._verbs, draft, possible, out)
             return np.array(out, np.bool_)
         slot = self._layout.verbs[verb].slots[len(chosen)]
         return self._mask(mask_choices, level, verb, self._draft(verb, chosen), slot)

@@ -38,6 +38,12 @@ def fits_booking(sight: Sight, draft: Draft) -> bool:
 
 
 @kernel
+def costs_more(sight: Sight, draft: Draft, sizes: int, least: int) -> bool:
+    """Whether a booking that can come of a draft with so many people, as bits, costs more than that."""
+    return is_booking_open(sight, draft) and highest_price(sight, draft, sizes, least) > least
+
+
+@kernel
 def is_booking_open(sight: Sight, draft: Draft) -> bool:
     """Whether a draft is of what the wish at hand asks for, who flies, what pays, and prices aside."""
     wanted = sight.wanted

@@ -7,13 +7,16 @@ draft. A mask says for each choice whether the draft with it fits.
 from collections.abc import MutableSequence, Sequence
 from typing import Final
 
-from tool_envs.booking.scene.bookings import ANY_PRICE, highest_price, is_booking_open
+from tool_envs.booking.scene.bookings import ANY_PRICE, costs_more, highest_price, is_booking_open
 from tool_envs.booking.scene.masks import (
+    ASK,
     PROPOSE,
+    READ_TRIP,
     SEARCH_DIRECT,
     SEARCH_ONE_STOP,
     allowed_verbs,
     fits,
+    mask_unseen,
     may_be_proposed,
     may_search,
 )
@@ -33,6 +36,7 @@ from tool_envs.booking.scene.sight import (
     Sight,
 )
 from tool_envs.booking.scene.ways import search_numbers
+from tool_envs.booking.scene.writes import fits_write
 from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 
@@ -98,7 +102,12 @@ def choose(draft: Draft, role: int, place: int, choice: int) -> None:
 
 @kernel
 def mask_verbs(
-    sight: Sight, policy: bool, verbs: Sequence[int], draft: Draft, out: MutableSequence[int]
+    sight: Sight,
+    policy: bool,
+    verbs: Sequence[int],
+    draft: Draft,
+    possible: int,
+    out: MutableSequence[int],
 ) -> None:
     """Which verbs are allowed.
 
@@ -107,9 +116,10 @@ def mask_verbs(
         policy: The level.
         verbs: Those that there are.
         draft: An open one.
+        possible: What `possible_writes` says of it.
         out: For each verb 1 or 0 is written here.
     """
-    allowed = allowed_verbs(sight, policy, draft)
+    allowed = allowed_verbs(sight, policy, draft, possible)
     for place in range(len(verbs)):
         out[place] = allowed >> int(verbs[place]) & 1
 
@@ -140,40 +150,82 @@ def mask_choices(
     clear(out)
     if policy and verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
         _mask_search(sight, verb - SEARCH_DIRECT, draft, role, out)
-        return
-    as_told = policy and verb == PROPOSE + BOOK  # bookings of use are those that the words name
-    if as_told and role in (AS_PERSON, AS_PAYMENT):
-        if not may_be_proposed(sight, policy, draft) or not is_booking_open(sight, draft):
-            return
+    elif policy and verb == READ_TRIP:
+        mask_unseen(sight, out)
+    elif policy and PROPOSE <= verb < ASK:
+        if may_be_proposed(sight, policy, draft):
+            _mask_proposal(sight, draft, role, place, width, out)
+    else:
+        first, end = _rows(sight, role, width)
+        for choice in range(first, end):
+            choose(draft, role, place, choice)
+            out[choice] = fits(sight, policy, verb, draft)
+        if len(out) > width:
+            choose(draft, role, place, NONE)
+            out[width] = fits(sight, policy, verb, draft)
+        choose(draft, role, place, OPEN)
+
+
+@kernel
+def _mask_proposal(
+    sight: Sight, draft: Draft, role: int, place: int, width: int, out: MutableSequence[int]
+) -> None:
+    """What a proposal of use has in a slot: `fits`, with what is the same for all choices looked at once."""
+    if draft.tool == BOOK:
         if role == AS_PERSON:
             _mask_people(sight, draft, place, width, out)
-        else:
+        elif role == AS_PAYMENT:
             _mask_payments(sight, draft, place, width, out)
+        else:
+            _mask_booking(sight, draft, role, place, width, out)
         return
-    first, end = _rows(sight, as_told, role, width)
+    first, end = _rows(sight, role, width)
     for choice in range(first, end):
         choose(draft, role, place, choice)
-        out[choice] = fits(sight, policy, verb, draft)
+        out[choice] = fits_write(sight, True, draft)
     if len(out) > width:
         choose(draft, role, place, NONE)
-        out[width] = fits(sight, policy, verb, draft)
+        out[width] = fits_write(sight, True, draft)
     choose(draft, role, place, OPEN)
 
 
 @kernel
-def _rows(sight: Sight, as_told: bool, role: int, width: int) -> tuple[int, int]:
+def _mask_booking(
+    sight: Sight, draft: Draft, role: int, place: int, width: int, out: MutableSequence[int]
+) -> None:
+    """The same of a booking, but for who flies and what pays."""
+    sizes, least = party_sizes(sight, draft), least_held(sight, draft)
+    if sizes == 0 or least < 0:
+        return
+    first, end = _booking_rows(sight, role, width)
+    for choice in range(first, end):
+        choose(draft, role, place, choice)
+        out[choice] = costs_more(sight, draft, sizes, least)
+    if len(out) > width:
+        choose(draft, role, place, NONE)
+        out[width] = costs_more(sight, draft, sizes, least)
+    choose(draft, role, place, OPEN)
+
+
+@kernel
+def _booking_rows(sight: Sight, role: int, width: int) -> tuple[int, int]:
+    """As `_rows`, of a booking of use: its route can only be the one that the words of the wish name."""
+    if role == AS_ORIGIN:
+        return max(0, int(sight.wanted.origin)), int(sight.wanted.origin) + 1
+    if role == AS_DESTINATION:
+        return max(0, int(sight.wanted.destination)), int(sight.wanted.destination) + 1
+    return _rows(sight, role, width)
+
+
+@kernel
+def _rows(sight: Sight, role: int, width: int) -> tuple[int, int]:
     """The rows of the table of a role among which all are that fit: the first, and the one behind the last.
 
     Args:
         sight: What is known.
-        as_told: The route can only be the one that the words of the wish name.
         role: Index of `ROLES`.
         width: Rows of the table.
     """
-    if as_told and role == AS_ORIGIN:
-        return max(0, int(sight.wanted.origin)), int(sight.wanted.origin) + 1
-    if as_told and role == AS_DESTINATION:
-        return max(0, int(sight.wanted.destination)), int(sight.wanted.destination) + 1
     if role == AS_FLIGHT:
         return 0, OWN + int(sight.scene.offers)
     if role == AS_PERSON:
@@ -185,7 +237,9 @@ def _rows(sight: Sight, as_told: bool, role: int, width: int) -> tuple[int, int]
 
 @kernel
 def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
-    """Who flies, in a booking of use: `fits`, with what is the same for all of them looked at once."""
+    """Who flies, in a booking of use."""
+    if not is_booking_open(sight, draft):
+        return
     least, sizes = least_held(sight, draft), 0
     open_sizes = party_sizes(sight, draft) if least >= 0 else 0
     for size in range(1, MAX_PEOPLE + 1):
@@ -202,7 +256,9 @@ def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: Mutabl
 
 @kernel
 def _mask_payments(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
-    """What pays for a booking of use, likewise."""
+    """What pays for a booking of use."""
+    if not is_booking_open(sight, draft):
+        return
     highest = highest_price(sight, draft, party_sizes(sight, draft), ANY_PRICE)
     for method in range(sight.customer.methods):
         draft.methods[place] = method

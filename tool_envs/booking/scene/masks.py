@@ -11,6 +11,7 @@ and nothing that ends a conversation too early by being polite. A booking has th
 insurance that the customer told, and who wants other flights keeps the cabin.
 """
 
+from collections.abc import MutableSequence
 from typing import Final
 
 from tool_envs.booking.rows import MAX_SEGMENTS
@@ -58,7 +59,7 @@ from tool_envs.booking.scene.sight import (
     may_be,
 )
 from tool_envs.booking.scene.ways import is_booking, open_search, search_numbers
-from tool_envs.booking.scene.writes import fits_write, possible_writes
+from tool_envs.booking.scene.writes import fits_write
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
@@ -99,15 +100,16 @@ def fits(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
 
 
 @kernel
-def allowed_verbs(sight: Sight, policy: bool, draft: Draft) -> int:
+def allowed_verbs(sight: Sight, policy: bool, draft: Draft, possible: int) -> int:
     """Bits of the verbs for which an open draft fits: what `fits` says of each of them, in one pass.
 
     Args:
         sight: What is known.
         policy: The level.
-        draft: An open one; its `tool` is changed.
+        draft: An open one.
+        possible: What `possible_writes` says of it.
     """
-    found = _allowed_writes(sight, policy, draft) | _allowed_talk(sight, policy, draft)
+    found = _allowed_writes(sight, policy, possible) | _allowed_talk(sight, policy, draft)
     for slot in range(len(SLOTS)):
         if not policy or _is_worth_asking(sight, slot):
             found |= 1 << (ASK + slot)
@@ -125,9 +127,8 @@ def allowed_verbs(sight: Sight, policy: bool, draft: Draft) -> int:
 
 
 @kernel
-def _allowed_writes(sight: Sight, policy: bool, draft: Draft) -> int:
-    """Bits of the calls and proposals of writes."""
-    possible = possible_writes(sight, policy, draft)
+def _allowed_writes(sight: Sight, policy: bool, possible: int) -> int:
+    """Bits of the calls and proposals of writes, of which these are possible."""
     if not policy:
         return possible << CALL | possible << PROPOSE
     agreed = 0
@@ -160,7 +161,7 @@ def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
     if verb == READ_PROFILE:
         return scene.user > 0 and not (policy and scene.profile and not scene.stale)
     if verb == READ_TRIP:
-        return _is_trip_listed(sight, policy, draft) and not (policy and is_booking(scene.wish))
+        return _is_trip_listed(sight, policy, draft)
     if verb in (SEARCH_DIRECT, SEARCH_ONE_STOP):
         return not policy or _is_search_open(sight, verb - SEARCH_DIRECT, draft)
     if verb == READ_STATUS:
@@ -169,12 +170,27 @@ def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
 
 
 @kernel
-def _is_trip_listed(sight: Sight, unseen: bool, draft: Draft) -> bool:
+def _is_trip_listed(sight: Sight, policy: bool, draft: Draft) -> bool:
+    """Whether there is a reservation to look up, and it is of use."""
     for place in range(MAX_TRIPS):
-        fitting = sight.scene.trip_code[place] >= 0 and not (unseen and sight.scene.trip_seen[place])
-        if fitting and may_be(draft.trip, place):
+        if may_be(draft.trip, place) and _may_be_read(sight, policy, place):
             return True
     return False
+
+
+@kernel
+def _may_be_read(sight: Sight, policy: bool, place: int) -> bool:
+    scene = sight.scene
+    if scene.trip_code[place] < 0:
+        return False
+    return not (policy and (scene.trip_seen[place] or is_booking(scene.wish)))
+
+
+@kernel
+def mask_unseen(sight: Sight, out: MutableSequence[int]) -> None:
+    """The reservations that it is of use to look up."""
+    for place in range(MAX_TRIPS):
+        out[place] = _may_be_read(sight, True, place)
 
 
 @kernel

@@ -23,9 +23,7 @@ from tool_envs.booking.rows import (
 from tool_envs.booking.scene.blank import (
     blank_trip,
     nothing_said,
-    nothing_shown,
     nothing_wanted,
-    open_draft,
 )
 from tool_envs.booking.scene.rows import name_code
 from tool_envs.booking.scene.search_codes import (
@@ -46,6 +44,7 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.scene.words import Reader, Words, trip_code
 from tool_envs.booking.stepper.answering import bring_up, mute
+from tool_envs.booking.stepper.blank import blank_lane, no_aim, no_due
 from tool_envs.booking.stepper.rows import (
     FACTS,
     IN_BAGS,
@@ -58,7 +57,6 @@ from tool_envs.booking.stepper.rows import (
     IN_REASON,
     IN_TRIP,
     MAX_EVIDENCE,
-    MAX_MOVED,
     MAX_WISHES,
     PARTS,
     Aim,
@@ -66,7 +64,6 @@ from tool_envs.booking.stepper.rows import (
     Due,
     Errand,
     Lane,
-    Room,
     no_call,
 )
 from tool_envs.booking.stepper.turns import learn_wish
@@ -76,7 +73,7 @@ from tool_envs.row_lists import filled
 from tool_envs.service.desk import goal_of
 from tool_envs.service.grading import attainable
 from tool_envs.service.wishes import MAX_ACCEPTED
-from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step, WishFacts, start
+from tool_envs.simulators.agenda_core import MAX_STEPS, Facts, WishFacts, start
 from tool_envs.simulators.agenda_plan import Node, plan
 from tool_envs.simulators.comparing import said_as
 from tool_envs.simulators.goal import UserGoal, Wish
@@ -85,7 +82,6 @@ from tool_envs.task import Task
 
 R = TypeVar("R")
 
-_NO_DUE = -2
 _NO_STEP = WishFacts(0, 0, 0, -1, -1)
 _FIELDS: Mapping[int, tuple[str, ...]] = {
     IN_TRIP: ("trip", "trip_from", "trip_to"),
@@ -150,36 +146,7 @@ def _speak_like(errand: Errand, other: Errand) -> None:
 
 def _new_lane(errand: Errand, goal: UserGoal) -> Lane:
     """The episode after the opening."""
-    lane = Lane(
-        sight=nothing_shown(),
-        customer=errand.customer.copy(),
-        state=State(),
-        draft=open_draft(),
-        numbers=[-1] * MAX_METHODS,
-        yeses=[-1] * MAX_TURNS,
-        moved=[-1] * MAX_MOVED,
-        seats=[0] * MAX_MOVED,
-        shown_at=[-1] * MAX_TRIPS,
-        asked=0,
-        told=0,
-        taken=0,
-        read=0,
-        searched=0,
-        read_profile=0,
-        case=-1,
-        reasons=0,
-        complained=0,
-        claimed=0,
-        written=-1,
-        written_trip=-1,
-        written_origin=-1,
-        written_destination=-1,
-        written_amount=-1,
-        done=0,
-        wrong=0,
-        broken=0,
-        reward=0,
-    )
+    lane = blank_lane(errand.customer.copy())
     lane.sight.trips = [trip.copy() for trip in errand.trips]
     start(lane.state, errand.facts)
     learn_wish(lane, errand.aims[0])
@@ -235,8 +202,8 @@ class _Maker:
             one_amount=int(bool(self._goal.conditions.get("only_the_total"))),
             evidence=padded(self._evidence, MAX_EVIDENCE, -1),
             facts=self._agenda(),
-            aims=filled([self._aim(node) for node in self._nodes], MAX_STEPS, _nothing_wanted),
-            dues=filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, _nothing_due),
+            aims=filled([self._aim(node) for node in self._nodes], MAX_STEPS, no_aim),
+            dues=filled([self._due(wish) for wish in self._goal.wishes], MAX_WISHES, no_due),
             mute=0,
         )
 
@@ -401,26 +368,6 @@ class _Maker:
         return search_code(DIRECT, codes[origin], codes[destination], _found(self._base.find_date(date)))
 
 
-def new_room() -> Room:
-    """Room to work in."""
-    return Room(
-        heard=Heard(),
-        step=Step(),
-        said=nothing_said(),
-        wanted=nothing_wanted(),
-        proposed=open_draft(),
-        call=no_call(),
-        wrong=0,
-        added=0,
-        trip=blank_trip(),
-        other=blank_trip(),
-        status=[0] * MAX_SEGMENTS,
-        free=[0] * MAX_SEGMENTS,
-        old_status=[0] * MAX_SEGMENTS,
-        tells=-1,
-    )
-
-
 def _numbered(texts: Sequence[str]) -> list[int]:
     """For each text the place of the first that is the same."""
     return padded([texts.index(text) for text in texts], MAX_PEOPLE, -1)
@@ -446,25 +393,3 @@ def _require_alike(calls: Sequence[Call]) -> None:
         other.flight, other.day, other.amounts = calls[0].flight, calls[0].day, calls[0].amounts
         if other != calls[0]:
             raise ValueError(f"accepted calls differ in more than their flights: {calls}")
-
-
-def _nothing_wanted() -> Aim:
-    return Aim(
-        number=-1,
-        tool=-1,
-        fact=0,
-        asks=0,
-        complains=0,
-        reason=-1,
-        accepted=0,
-        worded=0,
-        opening=nothing_said(),
-        opening_wanted=nothing_wanted(),
-        words=nothing_wanted(),
-        flight_days=[-1, -1],
-        calls=[no_call() for _ in range(MAX_ACCEPTED)],
-    )
-
-
-def _nothing_due() -> Due:
-    return Due(step=_NO_DUE, forbidden=0, fact=0, value=0, trips=0, searches=0, profile=0)

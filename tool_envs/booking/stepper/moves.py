@@ -28,7 +28,8 @@ from tool_envs.booking.scene.tables import (
     fill_wish,
     mark_proposed,
 )
-from tool_envs.booking.stepper.rows import Errand, Lane, Room
+from tool_envs.booking.scene.writes import possible_writes
+from tool_envs.booking.stepper.rows import UNKNOWN_WRITES, Errand, Lane, Room
 from tool_envs.booking.stepper.timetable import Store
 from tool_envs.booking.stepper.turns import (
     AIRPORTS,
@@ -65,7 +66,9 @@ def _begin(lane: Lane, tool: int) -> None:
 @kernel
 def _allow_verbs(lane: Lane, store: Store, policy: int, codes: Out, out: Out) -> None:  # noqa: ARG001 - of all moves
     _begin(lane, -1)
-    mask_verbs(lane.sight, policy > 0, codes, lane.draft, out)
+    if lane.possible == UNKNOWN_WRITES:
+        lane.possible = possible_writes(lane.sight, policy > 0, lane.draft)
+    mask_verbs(lane.sight, policy > 0, codes, lane.draft, lane.possible, out)
 
 
 @kernel
@@ -119,6 +122,7 @@ def _act(lane: Lane, errand: Errand, store: Store, code: int, work: Room) -> int
 def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: ARG001 - of all moves
     sight = lane.sight
     if changed & WISH:
+        lane.possible = UNKNOWN_WRITES  # what else a turn changes makes no difference to writes
         clear(out.conversation)
         fill_wish(sight, out.conversation)
     if changed & TURN:

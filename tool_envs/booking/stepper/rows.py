@@ -35,6 +35,9 @@ MAX_EVIDENCE: Final = 12
 MAX_MOVED: Final = 64
 """Most cabins of departures of which an episode can move seats; one more is an error."""
 
+UNKNOWN_WRITES: Final = -1
+"""Nobody knows which writes are of use: it is to be found out when it is needed."""
+
 FACTS: Final = ("", "amount", "status", "count")
 """Types of what a customer asks for; the first: nothing."""
 NO_FACT, AMOUNT, STATUS, COUNT = range(4)
@@ -235,6 +238,7 @@ class Lane(Row):
     Attributes:
         state: Where the customer stands in their agenda.
         draft: The choices of the action in the making.
+        possible: Bits of the writes for which some draft fits, or `UNKNOWN_WRITES`.
         asked: Bits of the wishes whose question was asked.
         told: Bits of those that were answered.
         taken: Bits of the wishes of which the customer took a no.
@@ -265,6 +269,7 @@ class Lane(Row):
 
     state: State
     draft: Draft
+    possible: Tiny
     asked: Tiny
     told: Tiny
     taken: Tiny

@@ -9,7 +9,8 @@ from tool_envs.array_view import Verb
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
 from tool_envs.booking.data import BookingBase
 from tool_envs.booking.stepper import moves
-from tool_envs.booking.stepper.errands import Begun, ErrandMaker, new_room
+from tool_envs.booking.stepper.blank import new_room
+from tool_envs.booking.stepper.errands import Begun, ErrandMaker
 from tool_envs.booking.stepper.rows import Errand, Lane
 from tool_envs.booking.stepper.timetable import store_of
 from tool_envs.rows import Row
