@@ -275,6 +275,15 @@ def test_a_snapshot_of_an_environment_with_other_arguments(other):
     refuses(begun(), lambda envs: envs.restore(snapshot), "restore it in one with the same arguments")
 
 
+def test_a_step_of_lanes_that_a_snapshot_took_back_to_before_their_first_episode():
+    envs, fresh = begun(), make().snapshot()
+    envs.step(envs.sample_actions(np.random.default_rng(0)))
+    envs.restore(fresh)
+
+    with pytest.raises(EpisodeEndedError, match="Call `reset` first"):
+        envs.step([0] * LANES)
+
+
 def test_what_is_no_snapshot():
     refuses(begun(), lambda envs: envs.restore(3), "A snapshot is what `snapshot` gave, not 3")
 

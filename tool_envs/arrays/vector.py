@@ -116,6 +116,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self._stepper = Stepper(self.reference, num_envs, pool_size, words, threads, restarts)
         self._seeds: list[int | None] = [None] * num_envs
+        self._have_all_begun = False  # True only when each lane is known to have had an episode
 
     @cached_property
     def observation_space(self) -> Space[Any]:  # type: ignore[override]  # made when it is asked for: it is large
@@ -241,6 +242,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         for values, kept in zip(self._stepper.records(), snapshot.kept, strict=True):
             values[lanes] = kept
         self._stepper.moved(lanes)
+        self._have_all_begun = False
 
     @property
     def lane_bytes(self) -> int:
@@ -289,6 +291,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
 
     def _seed(self, ids: Ids, seeds: list[int | None]) -> None:
         """Give new keys to lanes that are seeded, or never were."""
+        self._have_all_begun = False
         fresh = ~self._stepper.have_begun(ids)
         lanes = [
             lane for lane, new in zip(ids.tolist(), fresh, strict=True) if new or seeds[lane] is not None
@@ -356,7 +359,8 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
             )
         limits = self._stepper.sizes[0] if self._by_choices else self._stepper.sizes
         # Each kind of array would be compiled for itself.
-        checked = np.require(given, np.int64, ("C", "W"))
+        is_ready = given.dtype == np.int64 and given.flags.carray
+        checked = given if is_ready else np.require(given, np.int64, ("C", "W"))
         below = checked.view(np.uint64) < limits  # a negative number is a large one there
         if not below.all():
             wrong = ~(below if self._by_choices else below.all(axis=1)) & ~self._stepper.is_over(ids)
@@ -380,8 +384,11 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
         return given.astype(np.int64)
 
     def _require_started(self, ids: Ids) -> None:
+        if self._have_all_begun:
+            return
         if not self._stepper.have_begun(ids).all():
             raise EpisodeEndedError("There is no episode yet. Call `reset` first.")
+        self._have_all_begun = ids is self._stepper.every
 
     def _require_none_over(self, ids: Ids) -> None:
         over = self._stepper.is_over(ids)
