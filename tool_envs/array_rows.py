@@ -13,8 +13,8 @@ The domain's part of a step comes as functions, its *moves* (see `tool_envs.arra
   episode, and then `lane.reward` is its reward; `OPENED` when other choices may be allowed now; and above
   `TABLES` a bit for each part of the observation that may look different now;
 * `show(lane, store, out, changed)`: makes the tables of those parts anew;
-* `expect_lane(lane)` and then `expect_errand(lane, errand)`: asks for what a step in the lane will read, by
-  `tool_envs.rows.prefetch`.
+* `expect_lane(lane)` and then `expect_errand(lane, errand, begun)`: asks for what a step in the lane will
+  read, by `tool_envs.rows.prefetch`; `begun`: an action is half made.
 
 `lane`, `errand`, `store` and `work` are the domain's rows: an episode, its task, what never changes, and room
 to work in. `code`, `role` and `place` are what it knows verbs and slots by.

@@ -327,16 +327,21 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
     store, rules, table, work = arrays.store[0], arrays.rules[0], arrays.table[0], arrays.work[0]
     last = len(ids) - 1
     for number in range(len(ids)):
-        # What the next steps read is on its way while this one is taken; what of a task, its lane says.
-        ahead, further = ids[min(number + 1, last)], ids[min(number + 2, last)]
+        # What this step writes at its end, and what the next ones read, is on its way while it is taken.
+        at, ahead, further = ids[number], ids[min(number + 1, last)], ids[min(number + 2, last)]
+        prefetch(given[at])
         prefetch(plays[further])
-        prefetch(seen[further])
-        prefetch(given[further])
+        prefetch(seen[further].action_mask)
         moves.expect_lane(lanes[further])
-        moves.expect_errand(lanes[ahead], errands[plays[ahead].slot])
-        at = ids[number]
+        if _restarts(rules, plays[ahead]):
+            task = draw_task(rules.tasks, plays[ahead].key, plays[ahead].number + 1)
+            prefetch(lanes[ahead])
+            prefetch(starts[task])
+            prefetch(firsts[task])
+        else:
+            moves.expect_errand(lanes[ahead], errands[plays[ahead].slot], plays[ahead].verb >= 0)
         play = plays[at]
-        if rules.restarts and (play.terminated or play.truncated):
+        if _restarts(rules, play):
             _draw(rules, play)
             begin_play(play, play.task)
             lanes[at], seen[at] = starts[play.task], firsts[play.task]
@@ -345,6 +350,12 @@ def _step_lanes(run: Move, moves: Moves, arrays: Lanes, ids: Sequence[int], acti
             run(moves, table, rules, play, lanes[at], errand, store, work, seen[at], actions[number])
         _conclude(play, outcomes[at])
         given[at] = seen[at]  # while it is in the processor's cache
+
+
+@kernel
+def _restarts(rules: Rules, play: Play) -> bool:
+    """Whether the next step of a lane starts an episode."""
+    return rules.restarts > 0 and (play.terminated > 0 or play.truncated > 0)
 
 
 @kernel

@@ -14,6 +14,7 @@ from tool_envs.booking.scene.sight import (
     OPEN,
     OWN,
     THERE,
+    Sight,
 )
 from tool_envs.booking.scene.tables import (
     fill_airports,
@@ -159,19 +160,25 @@ def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: AR
 @kernel
 def _expect_lane(lane: Lane) -> None:
     prefetch(lane.state)
-    prefetch(lane.yeses)
     prefetch(lane.sight.scene)
     prefetch(lane.sight.wanted)
     prefetch(lane.sight.proposed)
 
 
 @kernel
-def _expect_errand(lane: Lane, errand: Errand) -> None:
+def _expect_errand(lane: Lane, errand: Errand, begun: bool) -> None:
+    if begun:
+        _expect_shown(lane.sight)
+        return
     aim = errand.aims[lane.state.wish]
     prefetch(errand.facts)
     prefetch(aim.opening)
     prefetch(aim.opening_wanted)
-    sight = lane.sight
+
+
+@kernel
+def _expect_shown(sight: Sight) -> None:
+    """What masks look at."""
     for number in range(sight.scene.offers):
         prefetch(sight.offers[number])
     for place in range(MAX_TRIPS):

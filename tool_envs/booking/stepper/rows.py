@@ -258,9 +258,9 @@ class Lane(Row):
         wrong: 1 when there was another write.
         broken: 1 when a rule was, or what the customer demands of replies.
         reward: Of the episode; 0 before its end.
-        yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
         sight: What was shown, and the reservations as they are now.
         customer: The customer as they are now.
+        yeses: Open yeses, the oldest first, see `tool_envs.booking.stepper.consent`; -1 behind the last.
         numbers: For each payment method the number in which it came up, or -1.
         shown_at: For each reservation after how many others it was shown first; -1: it was not.
         moved: Departures of which seats were moved: (flight * `DAYS` + day); -1 behind the last.
@@ -289,9 +289,9 @@ class Lane(Row):
     wrong: Tiny
     broken: Tiny
     reward: Tiny
-    yeses: Annotated[list[int], MAX_TURNS, "int16"]
     sight: Sight
     customer: Customer
+    yeses: Annotated[list[int], MAX_TURNS, "int16"]
     numbers: Annotated[list[int], MAX_METHODS, "int8"]
     shown_at: Annotated[list[int], MAX_TRIPS, "int8"]
     moved: Annotated[list[int], MAX_MOVED, "int16"]

@@ -118,7 +118,7 @@ def _expect_lane(lane: Lane) -> None:
 
 
 @kernel
-def _expect_errand(lane: Lane, errand: Errand) -> None:
+def _expect_errand(lane: Lane, errand: Errand, begun: bool) -> None:  # noqa: ARG001 - of all moves
     wanted = errand.wanted[lane.state.wish]
     prefetch(errand.facts)
     prefetch(wanted.opening)
