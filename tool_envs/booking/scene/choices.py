@@ -9,7 +9,6 @@ from typing import Final
 
 from tool_envs.booking.scene.bookings import ANY_PRICE, costs_more, highest_price, is_booking_open
 from tool_envs.booking.scene.masks import (
-    ASK,
     PROPOSE,
     READ_TRIP,
     SEARCH_DIRECT,
@@ -36,7 +35,6 @@ from tool_envs.booking.scene.sight import (
     Sight,
 )
 from tool_envs.booking.scene.ways import search_numbers
-from tool_envs.booking.scene.writes import fits_write
 from tool_envs.row_lists import clear
 from tool_envs.rows import kernel
 
@@ -152,69 +150,16 @@ def mask_choices(
         _mask_search(sight, verb - SEARCH_DIRECT, draft, role, out)
     elif policy and verb == READ_TRIP:
         mask_unseen(sight, out)
-    elif policy and PROPOSE <= verb < ASK:
+    elif policy and verb == PROPOSE + BOOK:
         if may_be_proposed(sight, policy, draft):
-            _mask_proposal(sight, draft, role, place, width, out)
+            _mask_booking(sight, draft, role, place, width, out)
     else:
         first, end = _rows(sight, role, width)
-        for choice in range(first, end):
-            choose(draft, role, place, choice)
-            out[choice] = fits(sight, policy, verb, draft)
-        if len(out) > width:
-            choose(draft, role, place, NONE)
-            out[width] = fits(sight, policy, verb, draft)
+        for choice in range(len(out)):
+            if first <= choice < end or choice == width:
+                choose(draft, role, place, choice if choice < width else NONE)
+                out[choice] = fits(sight, policy, verb, draft)
         choose(draft, role, place, OPEN)
-
-
-@kernel
-def _mask_proposal(
-    sight: Sight, draft: Draft, role: int, place: int, width: int, out: MutableSequence[int]
-) -> None:
-    """What a proposal of use has in a slot: `fits`, with what is the same for all choices looked at once."""
-    if draft.tool == BOOK:
-        if role == AS_PERSON:
-            _mask_people(sight, draft, place, width, out)
-        elif role == AS_PAYMENT:
-            _mask_payments(sight, draft, place, width, out)
-        else:
-            _mask_booking(sight, draft, role, place, width, out)
-        return
-    first, end = _rows(sight, role, width)
-    for choice in range(first, end):
-        choose(draft, role, place, choice)
-        out[choice] = fits_write(sight, True, draft)
-    if len(out) > width:
-        choose(draft, role, place, NONE)
-        out[width] = fits_write(sight, True, draft)
-    choose(draft, role, place, OPEN)
-
-
-@kernel
-def _mask_booking(
-    sight: Sight, draft: Draft, role: int, place: int, width: int, out: MutableSequence[int]
-) -> None:
-    """The same of a booking, but for who flies and what pays."""
-    sizes, least = party_sizes(sight, draft), least_held(sight, draft)
-    if sizes == 0 or least < 0:
-        return
-    first, end = _booking_rows(sight, role, width)
-    for choice in range(first, end):
-        choose(draft, role, place, choice)
-        out[choice] = costs_more(sight, draft, sizes, least)
-    if len(out) > width:
-        choose(draft, role, place, NONE)
-        out[width] = costs_more(sight, draft, sizes, least)
-    choose(draft, role, place, OPEN)
-
-
-@kernel
-def _booking_rows(sight: Sight, role: int, width: int) -> tuple[int, int]:
-    """As `_rows`, of a booking of use: its route can only be the one that the words of the wish name."""
-    if role == AS_ORIGIN:
-        return max(0, int(sight.wanted.origin)), int(sight.wanted.origin) + 1
-    if role == AS_DESTINATION:
-        return max(0, int(sight.wanted.destination)), int(sight.wanted.destination) + 1
-    return _rows(sight, role, width)
 
 
 @kernel
@@ -236,8 +181,55 @@ def _rows(sight: Sight, role: int, width: int) -> tuple[int, int]:
 
 
 @kernel
+def _mask_search(sight: Sight, stops: int, draft: Draft, role: int, out: MutableSequence[int]) -> None:
+    """What the searches that are to be made have in a slot."""
+    first, end = search_numbers(sight.scene)
+    for number in range(first, end):
+        code = may_search(sight, number, stops, draft)
+        if code >= 0:
+            if role == AS_ORIGIN:
+                out[code_origin(code)] = 1
+            elif role == AS_DESTINATION:
+                out[code_destination(code)] = 1
+            else:
+                out[code_day(code)] = 1
+
+
+# --- Bookings of use: `fits`, with what is the same for all choices of a slot looked at once
+
+
+@kernel
+def _mask_booking(
+    sight: Sight, draft: Draft, role: int, place: int, width: int, out: MutableSequence[int]
+) -> None:
+    """What a booking that may be proposed has in a slot."""
+    if role == AS_PERSON:
+        _mask_people(sight, draft, place, width, out)
+    elif role == AS_PAYMENT:
+        _mask_payments(sight, draft, place, width, out)
+    else:
+        sizes, least = party_sizes(sight, draft), least_held(sight, draft)
+        first, end = _booking_rows(sight, role, width)
+        for choice in range(len(out) if sizes > 0 and least >= 0 else 0):
+            if first <= choice < end or choice == width:
+                choose(draft, role, place, choice if choice < width else NONE)
+                out[choice] = costs_more(sight, draft, sizes, least)
+        choose(draft, role, place, OPEN)
+
+
+@kernel
+def _booking_rows(sight: Sight, role: int, width: int) -> tuple[int, int]:
+    """As `_rows`; its route can only be the one that the words of the wish name."""
+    if role == AS_ORIGIN:
+        return max(0, int(sight.wanted.origin)), int(sight.wanted.origin) + 1
+    if role == AS_DESTINATION:
+        return max(0, int(sight.wanted.destination)), int(sight.wanted.destination) + 1
+    return _rows(sight, role, width)
+
+
+@kernel
 def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
-    """Who flies, in a booking of use."""
+    """Who flies."""
     if not is_booking_open(sight, draft):
         return
     least, sizes = least_held(sight, draft), 0
@@ -256,7 +248,7 @@ def _mask_people(sight: Sight, draft: Draft, place: int, width: int, out: Mutabl
 
 @kernel
 def _mask_payments(sight: Sight, draft: Draft, place: int, width: int, out: MutableSequence[int]) -> None:
-    """What pays for a booking of use."""
+    """What pays."""
     if not is_booking_open(sight, draft):
         return
     highest = highest_price(sight, draft, party_sizes(sight, draft), ANY_PRICE)
@@ -269,19 +261,7 @@ def _mask_payments(sight: Sight, draft: Draft, place: int, width: int, out: Muta
     draft.methods[place] = OPEN
 
 
-@kernel
-def _mask_search(sight: Sight, stops: int, draft: Draft, role: int, out: MutableSequence[int]) -> None:
-    """What the searches that are to be made have in a slot."""
-    first, end = search_numbers(sight.scene)
-    for number in range(first, end):
-        code = may_search(sight, number, stops, draft)
-        if code >= 0:
-            if role == AS_ORIGIN:
-                out[code_origin(code)] = 1
-            elif role == AS_DESTINATION:
-                out[code_destination(code)] = 1
-            else:
-                out[code_day(code)] = 1
+# --- Whatever is chosen in the other slots
 
 
 @kernel
