@@ -69,7 +69,7 @@ def _allow_verbs(lane: Lane, store: Store, policy: int, codes: Out, out: Out) ->
     _begin(lane, -1)
     if lane.possible == UNKNOWN_WRITES:
         lane.possible = possible_writes(lane.sight, policy > 0, lane.draft)
-    mask_verbs(lane.sight, policy > 0, codes, lane.draft, lane.possible, out)
+    mask_verbs(lane.sight, policy > 0, codes, lane.draft, int(lane.possible), out)
 
 
 @kernel
