@@ -1,5 +1,7 @@
 """What the compiled stepper has beside Gymnasium's methods: samples, some lanes alone, snapshots, threads."""
 
+import itertools
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +205,29 @@ def test_what_is_done_to_given_arrays_changes_nothing(kind, mode):
 
     assert state(envs) == state(untouched)
     assert run(envs, 4, steps) == run(untouched, 4, steps)
+
+
+def one_table(envs, rng):
+    return envs.step(envs.sample_actions(rng))[0]["methods"]
+
+
+def test_what_nobody_holds_is_given_again():
+    envs, rng = begun(), np.random.default_rng(0)
+    given = [weakref.ref(one_table(envs, rng).base) for _ in range(12)]
+
+    assert all(each() is not None for each in given)
+    assert len({id(each()) for each in given}) == 2
+
+
+def test_what_somebody_holds_a_part_of_is_theirs():
+    envs, rng = begun(), np.random.default_rng(0)
+    parts = [one_table(envs, rng)[1:, 0] for _ in range(8)]
+    before = bits(parts)
+    for _ in range(12):
+        one_table(envs, rng)
+
+    assert bits(parts) == before
+    assert not any(np.shares_memory(*pair) for pair in itertools.combinations(parts, 2))
 
 
 @kinds

@@ -1,5 +1,6 @@
 """The rows of many lanes and what runs them: the compiled part of the vectorized array view."""
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
@@ -20,6 +21,11 @@ from tool_envs.rows import Row
 
 Ids = npt.NDArray[np.int64]
 """Numbers of lanes."""
+SPARE = 3
+"""Most arrays of observations that are kept to be given again."""
+_PROBE = [object()]
+_UNHELD = sys.getrefcount(_PROBE[0])
+"""References that are counted to what a list alone holds."""
 NO_STEPPER = '{} has no compiled stepper; run single ones by `vectorization_mode="sync"`.'
 
 
@@ -76,6 +82,7 @@ class Stepper:
         self._outcome = record(np.dtype([*OUTCOME], align=True))
         self._lanes: Records = np.zeros(lanes, record(rows.lane.numpy_dtype()))
         self.seen: Records = np.zeros(lanes, seen)
+        self._given: list[Records] = []
         self._firsts: Records = np.zeros(len(self._pool.errands), seen)
         self._names = (*boxes, ACTION_MASK)
         self._has_features = isinstance(reference.observations, FeatureObservations)
@@ -231,8 +238,18 @@ class Stepper:
         return given, outcomes
 
     def fresh(self) -> Records:
-        """Room for observations that are given away; where features are made of them, none is needed."""
-        return self.seen if self._has_features else np.empty_like(self.seen)
+        """Room for observations that are given away; where features are made of them, none is needed.
+
+        What was given before and nobody holds any more, nor a view of it, is given again: the system gives
+        fresh memory page by page, which takes longer than to fill it.
+        """
+        if self._has_features:
+            return self.seen
+        for number in range(len(self._given)):
+            if sys.getrefcount(self._given[number]) == _UNHELD:
+                return self._given[number]
+        self._given = [*self._given, np.empty_like(self.seen)][-SPARE:]
+        return self._given[-1]
 
     def observe(self, seen: Records, copy: bool) -> Observation:
         """Observations of records.
