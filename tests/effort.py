@@ -13,8 +13,8 @@ from tool_envs.toolkit import Toolkit
 MOST_OF_PARTS = 6.5
 """How many times as long as its parts a tool call may take.
 
-`benchmarks/json_view.py` has the aim, 5, near which the ratio of retail lies: at different hours the same
-code gave 3.4 and 5.4 on the same machine. A test that must not fail by chance leaves room for that.
+`benchmarks/json_view.py` has the aim, 5. The ratio lies near it, below at one hour and above at another, on
+the same machine; a test that must not fail by chance leaves room for that.
 """
 
 

@@ -78,9 +78,27 @@ def read_rows(file):
         return list(csv.DictReader(lines))
 
 
-def test_the_committed_runs_of_the_tiny_agent_rise_by_fine_tuning_and_again_by_grpo():
+def tiny_agent():
+    """The committed runs of the tiny agent: their rows, and seed and phase -> success on held-out tasks."""
     rows = read_rows(SCRIPT.with_name("results") / "tiny_agent.csv")
     tests = {(row["seed"], row["phase"]): float(row["success"]) for row in rows if row["split"] == "test"}
+    return rows, tests
+
+
+def test_the_readme_says_what_the_tiny_agent_came_to():
+    rows, tests = tiny_agent()
+    readme = " ".join(SCRIPT.parents[1].joinpath("README.md").read_text(encoding="utf-8").split())
+
+    for phase, name in (("sft", "SFT"), ("grpo", "GRPO")):
+        first, second, third = (f"{tests[seed, phase]:.2f}" for seed in "012")
+        assert f"{first}, {second} and {third} after {name}" in readme
+    (episodes,) = {row["episodes"] for row in rows if row["split"] == "test"}
+    assert f"what share of {episodes} held-out tasks" in readme
+    assert max(float(row["cpu_seconds"]) for row in rows) < 30 * 60  # "less than half an hour of one core"
+
+
+def test_the_committed_runs_of_the_tiny_agent_rise_by_fine_tuning_and_again_by_grpo():
+    rows, tests = tiny_agent()
 
     assert tests.keys() == set(itertools.product("012", ("untrained", "sft", "grpo")))
     for seed in "012":

@@ -358,9 +358,7 @@ class ArrayVectorEnv(VectorEnv[Observation, npt.NDArray[np.int64], Any]):
                 f"Actions are integers of shape {shape}, not {given.dtype} of shape {given.shape}."
             )
         limits = self._stepper.sizes[0] if self._by_choices else self._stepper.sizes
-        # Each kind of array would be compiled for itself.
-        is_ready = given.dtype == np.int64 and given.flags.carray
-        checked = given if is_ready else np.require(given, np.int64, ("C", "W"))
+        checked = np.array(given, np.int64, order="C")  # each kind of array would be compiled for itself
         below = checked.view(np.uint64) < limits  # a negative number is a large one there
         if not below.all():
             wrong = ~(below if self._by_choices else below.all(axis=1)) & ~self._stepper.is_over(ids)
