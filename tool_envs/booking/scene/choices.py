@@ -209,8 +209,10 @@ def _mask_booking(
         _mask_payments(sight, draft, place, width, out)
     else:
         sizes, least = party_sizes(sight, draft), least_held(sight, draft)
+        if sizes == 0 or least < 0:
+            return
         first, end = _booking_rows(sight, role, width)
-        for choice in range(len(out) if sizes > 0 and least >= 0 else 0):
+        for choice in range(len(out)):
             if first <= choice < end or choice == width:
                 choose(draft, role, place, choice if choice < width else NONE)
                 out[choice] = costs_more(sight, draft, sizes, least)

@@ -116,14 +116,16 @@ def _fits(lane: Lane, store: Store, code: int) -> bool:  # noqa: ARG001 - of all
 
 @kernel
 def _act(lane: Lane, errand: Errand, store: Store, code: int, work: Room) -> int:
-    return act(lane, errand, store, code, work)
+    changed = act(lane, errand, store, code, work)
+    if changed & WISH:
+        lane.possible = UNKNOWN_WRITES  # what else an action changes makes no difference to writes
+    return changed
 
 
 @kernel
 def _show(lane: Lane, store: Store, out: Out, changed: int) -> None:  # noqa: ARG001 - of all moves
     sight = lane.sight
     if changed & WISH:
-        lane.possible = UNKNOWN_WRITES  # what else a turn changes makes no difference to writes
         clear(out.conversation)
         fill_wish(sight, out.conversation)
     if changed & TURN:
