@@ -184,7 +184,8 @@ def test_a_question_is_told_by_its_words(goal, key):
 
 @given(wishes(), keys)
 def test_demands_are_read(goal, key):
-    assert opening(goal, key).said.demands == [int(demand in goal.conditions) for demand in DEMANDS]
+    demands = sum(1 << k for k, demand in enumerate(DEMANDS) if demand in goal.conditions)
+    assert opening(goal, key).said.demands == demands
 
 
 @pytest.mark.parametrize("demand", DEMANDS)
@@ -193,7 +194,7 @@ def test_each_way_to_demand_something_says_that_and_no_more(demand):
         text = sentence(form.format(words="English" if demand == "language" else "600"))
 
         words = READER.read(Message(role="user", content=text))
-        demands = [int(each == demand) for each in DEMANDS]
+        demands = 1 << DEMANDS.index(demand)
         assert words.said == msgspec.structs.replace(nothing_said(), demands=demands)
         assert words.wanted == nothing_wanted()
 
@@ -248,7 +249,7 @@ def test_an_answer_says_what_there_is_to_say_of_that_slot_alone(goal, key, slot)
     answer = READER.read(message_of(user.respond(AgentVoice(BOOKING_PHRASES, key, 1).ask([slot]))))
 
     known = slot in wish.words
-    assert answer.said.unknown == [int(each == slot and not known) for each in SLOTS]
+    assert answer.said.unknown == (1 << SLOTS.index(slot) if slot in SLOTS and not known else 0)
     expected = nothing_wanted()
     for name in FIELDS_OF[slot] if known else ():
         setattr(expected, name, getattr(answer.wanted, name))

@@ -10,7 +10,6 @@ from tool_envs.booking.rows import (
 )
 from tool_envs.booking.scene.sight import (
     CABIN_COUNT,
-    DEMANDS,
     MAX_LEGS,
     MAX_OFFERS,
     MAX_PAID,
@@ -19,7 +18,6 @@ from tool_envs.booking.scene.sight import (
     MAX_TRIPS,
     OPEN,
     OWN,
-    SLOTS,
     UNKNOWN,
     Draft,
     Offer,
@@ -61,7 +59,7 @@ def nothing_wanted() -> Wanted:
 
 def nothing_said() -> Said:
     """A turn without words."""
-    return Said(moves=0, wish=-1, question=-1, user=0, unknown=[0] * len(SLOTS), demands=[0] * len(DEMANDS))
+    return Said(moves=0, wish=-1, question=-1, user=0, unknown=0, demands=0)
 
 
 def no_offer() -> Offer:
@@ -110,8 +108,8 @@ def nothing_shown() -> Sight:
         stale=0,
         user=0,
         refused=0,
-        unknown=[0] * len(SLOTS),
-        demands=[0] * len(DEMANDS),
+        unknown=0,
+        demands=0,
         moves=0,
         wish=-1,
         question=-1,

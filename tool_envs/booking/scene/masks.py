@@ -52,6 +52,7 @@ from tool_envs.booking.scene.sight import (
     USER,
     WHICH_FLIGHTS,
     WHO,
+    WISHES,
     WRITE_TOOLS,
     Draft,
     Scene,
@@ -84,6 +85,26 @@ TELL: Final = TRANSFER + 1
 """First of the verbs that answer one of `QUESTIONS`."""
 REFUSE, REPORT, MORE = range(TELL + len(QUESTIONS), TELL + len(QUESTIONS) + 3)
 
+_OF_BOOKINGS = (WHICH_FLIGHTS, CABIN, WHO, METHOD, BAGGAGE, INSURANCE)
+_OF_OTHERS = {
+    FOR_FLIGHTS: (RESERVATION, WHICH_FLIGHTS, CABIN, METHOD),
+    FOR_CABIN: (RESERVATION, CABIN, METHOD),
+    FOR_BAGS: (RESERVATION, METHOD, BAGGAGE),
+    FOR_PASSENGERS: (RESERVATION, WHO),
+    FOR_CANCEL: (RESERVATION, REASON),
+}
+_NEEDED: Final = (
+    *(
+        sum(
+            1 << slot for slot in (_OF_BOOKINGS if is_booking(wish) else _OF_OTHERS.get(wish, (RESERVATION,)))
+        )
+        for wish in range(len(WISHES))
+    ),
+    0,
+)
+"""For each kind of wish, and then for none: bits of the slots that it has."""
+_ALL_SLOTS: Final = (1 << len(SLOTS)) - 1
+
 
 @kernel
 def fits(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
@@ -93,7 +114,7 @@ def fits(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
     if verb < ASK:
         return _fits_proposal(sight, policy, draft)
     if verb < READ_PROFILE:
-        return not policy or _is_worth_asking(sight, verb - ASK)
+        return not policy or _worth_asking(sight) >> (verb - ASK) & 1 > 0
     if verb >= TELL:
         return _fits_talk(sight, policy, verb, draft)
     return _fits_read(sight, policy, verb, draft)
@@ -110,9 +131,7 @@ def allowed_verbs(sight: Sight, policy: bool, draft: Draft, possible: int) -> in
         possible: What `possible_writes` says of it.
     """
     found = _allowed_writes(sight, policy, possible) | _allowed_talk(sight, policy, draft)
-    for slot in range(len(SLOTS)):
-        if not policy or _is_worth_asking(sight, slot):
-            found |= 1 << (ASK + slot)
+    found |= (_worth_asking(sight) if policy else _ALL_SLOTS) << ASK
     for verb in (READ_PROFILE, READ_TRIP, READ_AIRPORTS, READ_STATUS, TRANSFER):
         if _fits_read(sight, policy, verb, draft):
             found |= 1 << verb
@@ -226,37 +245,16 @@ def _is_leg_shown(sight: Sight, draft: Draft) -> bool:
 
 
 @kernel
-def _is_worth_asking(sight: Sight, slot: int) -> bool:
-    """Whether it is still open and serves to find the customer or the wish; more details always may."""
+def _worth_asking(sight: Sight) -> int:
+    """Bits of the slots that are still open and serve to find the customer or the wish; more details do."""
     scene = sight.scene
-    if slot == OTHER:
-        return True
-    if scene.unknown[slot]:
-        return False
-    if slot == USER:
-        return not scene.user
-    return _is_needed(scene, slot) and not is_told(sight, slot)
-
-
-@kernel
-def _is_needed(scene: Scene, slot: int) -> bool:
-    """Whether a kind of wish has that slot."""
-    wish = scene.wish
-    if slot == RESERVATION:
-        return wish >= 0 and not is_booking(wish)
-    if slot == WHICH_FLIGHTS:
-        return is_booking(wish) or wish == FOR_FLIGHTS
-    if slot == CABIN:
-        return is_booking(wish) or wish in (FOR_FLIGHTS, FOR_CABIN)
-    if slot == WHO:
-        return is_booking(wish) or wish == FOR_PASSENGERS
-    if slot == METHOD:
-        return is_booking(wish) or wish in (FOR_FLIGHTS, FOR_CABIN, FOR_BAGS)
-    if slot == BAGGAGE:
-        return is_booking(wish) or wish == FOR_BAGS
-    if slot == INSURANCE:
-        return is_booking(wish)
-    return slot == REASON and wish == FOR_CANCEL
+    slots = _NEEDED[int(scene.wish)]
+    for slot in range(RESERVATION, OTHER):
+        if slots >> slot & 1 and is_told(sight, slot):
+            slots &= ~(1 << slot)
+    if not scene.user:
+        slots |= 1 << USER
+    return slots & ~int(scene.unknown) | 1 << OTHER
 
 
 @kernel

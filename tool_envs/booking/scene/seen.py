@@ -9,7 +9,6 @@ from tool_envs.booking.scene.sight import (
     CABIN_COUNT,
     CANCEL,
     CORRECTS,
-    DEMANDS,
     DENIES,
     FLIGHTS,
     MAX_LEGS,
@@ -19,7 +18,6 @@ from tool_envs.booking.scene.sight import (
     MAX_SEARCHED,
     MAX_TRIPS,
     OWN,
-    SLOTS,
     TAKES_NO,
     THANKS,
     THERE,
@@ -227,12 +225,9 @@ def hear(sight: Sight, said: Said, wanted: Wanted) -> int:
     if said.moves & (THANKS | TAKES_NO):
         scene.unreported = -1
     scene.user |= said.user
-    is_new, is_wish_new = False, False
-    for slot in range(len(SLOTS)):
-        is_new |= said.unknown[slot] > scene.unknown[slot]
-        scene.unknown[slot] |= said.unknown[slot]
-    for demand in range(len(DEMANDS)):
-        scene.demands[demand] |= said.demands[demand]
+    is_new, is_wish_new = said.unknown & ~scene.unknown > 0, False
+    scene.unknown |= said.unknown
+    scene.demands |= said.demands
     if said.wish >= 0 or said.question >= 0:
         if not is_repeated(sight, said, wanted):
             forget_wanted(sight.wanted)

@@ -195,16 +195,16 @@ class Said(Row):
         wish: Kind of the wish that is brought up, of `WISHES`, or -1.
         question: Kind of the question that is asked, of `QUESTIONS`, or -1.
         user: 1 when the user id is told.
-        unknown: For each of `SLOTS`: 1 when they say that they do not know it.
-        demands: For each of `DEMANDS`: 1 when it is demanded.
+        unknown: Bits of `SLOTS`: what they say that they do not know.
+        demands: Bits of `DEMANDS`: what they demand.
     """
 
     moves: int
     wish: Tiny
     question: Tiny
     user: Tiny
-    unknown: Annotated[list[int], 10, "int8"]
-    demands: Annotated[list[int], 4, "int8"]
+    unknown: Small
+    demands: Tiny
 
 
 class Offer(Row):
@@ -310,8 +310,8 @@ class Scene(Row):
     stale: Tiny
     user: Tiny
     refused: Tiny
-    unknown: Annotated[list[int], 10, "int8"]
-    demands: Annotated[list[int], 4, "int8"]
+    unknown: Small
+    demands: Tiny
     moves: int
     wish: Tiny
     question: Tiny

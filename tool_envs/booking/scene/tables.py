@@ -159,9 +159,10 @@ def fill_turn(sight: Sight, out: Out) -> None:
     """What every turn may change of the conversation. It need not be zero before."""
     scene = sight.scene
     out[0], out[1], out[2], out[3] = scene.profile, scene.stale, scene.user, scene.refused
-    for slot in range(len(SLOTS)):
-        out[4 + slot] = scene.unknown[slot]
     moves, unreported = int(scene.moves), int(scene.unreported)
+    unknown, demands = int(scene.unknown), int(scene.demands)
+    for slot in range(len(SLOTS)):
+        out[4 + slot] = unknown >> slot & 1
     for move in range(len(MOVES)):
         out[_MOVES_AT + move] = moves >> move & 1
     proposed, agreed = int(sight.proposed.tool), -1
@@ -172,7 +173,7 @@ def fill_turn(sight: Sight, out: Out) -> None:
         out[_WRITES_AT + len(WRITE_TOOLS) + tool] = proposed == tool
         out[_WRITES_AT + 2 * len(WRITE_TOOLS) + tool] = unreported == tool
     for demand in range(len(DEMANDS)):
-        out[_WRITES_AT + 3 * len(WRITE_TOOLS) + demand] = scene.demands[demand]
+        out[_WRITES_AT + 3 * len(WRITE_TOOLS) + demand] = demands >> demand & 1
 
 
 @kernel

@@ -73,7 +73,7 @@ class Reader:
         user = _USER.search(words)
         said, wanted = nothing_said(), nothing_wanted()
         said.user = int(user is not None)
-        said.demands = [int(demand.search(turn.content) is not None) for demand in _DEMANDS]
+        said.demands = sum(1 << k for k, demand in enumerate(_DEMANDS) if demand.search(turn.content))
         _read_acts(said, words, turn)
         self._read_trip(wanted, words)
         _read_route(wanted, words)
@@ -294,4 +294,4 @@ def _read_acts(said: Said, words: str, turn: Message) -> None:
                 (QUESTIONS.index(kind) for kind, asks in _QUESTIONS if asks.search(words)), -1
             )
         elif move == "unknown" and act["slot"] in SLOTS:
-            said.unknown[SLOTS.index(act["slot"])] = 1
+            said.unknown |= 1 << SLOTS.index(act["slot"])

@@ -9,7 +9,6 @@ from typing import Final
 from tool_envs.booking.rows import MAX_SEGMENTS
 from tool_envs.booking.scene.seen import forget_wanted
 from tool_envs.booking.scene.sight import (
-    DEMANDS,
     MAX_PAID,
     MAX_PEOPLE,
     MOVES,
@@ -123,7 +122,7 @@ def _inform(said: Said, wanted: Wanted, aim: Aim, sets: int, slots: int) -> None
         else:
             said.moves |= _IS_UNKNOWN
             if _UNKNOWN_SLOT[slot] >= 0:
-                said.unknown[_UNKNOWN_SLOT[slot]] = 1
+                said.unknown |= 1 << _UNKNOWN_SLOT[slot]
 
 
 @kernel
@@ -189,12 +188,8 @@ def _say_part(wanted: Wanted, aim: Aim, part: int) -> None:
 @kernel
 def say_nothing(said: Said, wanted: Wanted) -> None:
     """No word was said yet."""
-    said.moves = said.user = 0
+    said.moves = said.user = said.unknown = said.demands = 0
     said.wish = said.question = -1
-    for slot in range(len(SLOTS)):
-        said.unknown[slot] = 0
-    for demand in range(len(DEMANDS)):
-        said.demands[demand] = 0
     forget_wanted(wanted)
     for place in range(MAX_PAID):
         wanted.method_kind[place] = wanted.method_how[place] = wanted.method_mark[place] = -1

@@ -153,7 +153,7 @@ def _new_lane(errand: Errand, goal: UserGoal) -> Lane:
     said, wanted = nothing_said(), nothing_wanted()
     bring_up(said, wanted, errand.aims[0])
     said.user = errand.aims[0].opening.user
-    said.demands = [int(bool(goal.conditions.get(demand))) for demand in DEMANDS]
+    said.demands = sum(1 << k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
     if errand.mute:
         mute(said, wanted)
     hear(lane.sight, said, wanted)
