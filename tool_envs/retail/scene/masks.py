@@ -27,6 +27,7 @@ from tool_envs.retail.scene.sight import (
     LISTED,
     METHOD,
     NAME,
+    NEW_ADDRESS,
     NEW_ITEM,
     ORDER,
     OTHER,
@@ -34,6 +35,7 @@ from tool_envs.retail.scene.sight import (
     REASON,
     SEEN,
     SLOTS,
+    WISHES,
     WRITE_TOOLS,
     ZIP,
     Draft,
@@ -77,6 +79,22 @@ FIND_BY_EMAIL: Final = ASK + len(SLOTS)
     MORE,
 ) = range(FIND_BY_EMAIL, FIND_BY_EMAIL + len(OTHERS))
 
+_SLOTS_OF = {
+    FOR_CANCEL: (ORDER, REASON),
+    FOR_ADDRESS: (ORDER, NEW_ADDRESS),
+    FOR_USER_ADDRESS: (NEW_ADDRESS,),
+    FOR_SWAP: (ORDER, ITEM, NEW_ITEM, METHOD),
+    FOR_PAYMENT: (ORDER, METHOD),
+    FOR_RETURN: (ORDER, ITEM, METHOD),
+}
+_NEEDED: Final = (*(sum(1 << slot for slot in _SLOTS_OF[wish]) for wish in range(len(WISHES))), 0)
+"""For each kind of wish, and then for none: bits of the slots that it has."""
+_ALL_SLOTS: Final = (1 << len(SLOTS)) - 1
+_BY_EMAIL: Final = 1 << EMAIL
+_BY_NAME: Final = 1 << NAME | 1 << ZIP
+_WHO: Final = _BY_EMAIL | _BY_NAME
+"""Bits of the slots of identity: by which somebody is found, and all of them."""
+
 
 @kernel
 def fits(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) -> bool:
@@ -86,7 +104,7 @@ def fits(sight: Sight, shelves: Shelves, policy: bool, verb: int, draft: Draft) 
     if verb < ASK:
         return _fits_proposal(sight, shelves, policy, draft)
     if verb < FIND_BY_EMAIL:
-        return not policy or _is_worth_asking(sight, verb - ASK)
+        return not policy or _worth_asking(sight) >> (verb - ASK) & 1 > 0
     if verb >= TELL_TOTAL:
         return _fits_talk(sight, shelves, policy, verb, draft)
     if verb == TRANSFER:
@@ -117,10 +135,7 @@ def allowed_verbs(sight: Sight, shelves: Shelves, policy: bool, draft: Draft) ->
         elif sight.scene.yes:
             writes &= ~(1 << int(sight.proposed.tool))
         found |= writes << PROPOSE
-    for slot in range(len(SLOTS)):
-        if not policy or _is_worth_asking(sight, slot):
-            found |= 1 << (ASK + slot)
-    return found
+    return found | (_worth_asking(sight) if policy else _ALL_SLOTS) << ASK
 
 
 @kernel
@@ -128,9 +143,9 @@ def _allowed_reads(sight: Sight, policy: bool) -> int:
     """Bits of the verbs that look something up, or tell of what was."""
     scene = sight.scene
     found = 0
-    if scene.told[EMAIL] and not (policy and scene.found):
+    if _are_told(scene, _BY_EMAIL) and not (policy and scene.found):
         found |= 1 << FIND_BY_EMAIL
-    if scene.told[NAME] and scene.told[ZIP] and not (policy and scene.found):
+    if _are_told(scene, _BY_NAME) and not (policy and scene.found):
         found |= 1 << FIND_BY_NAME
     if scene.found and not (policy and scene.profile and not scene.stale):
         found |= 1 << READ_PROFILE
@@ -167,12 +182,18 @@ def _allowed_talk(sight: Sight, shelves: Shelves, policy: bool) -> int:
 
 
 @kernel
+def _are_told(scene: Scene, slots: int) -> bool:
+    """Whether all of some slots of identity, as bits, are told."""
+    return scene.told & slots == slots
+
+
+@kernel
 def _fits_read(sight: Sight, policy: bool, verb: int, draft: Draft) -> bool:
     scene = sight.scene
     if verb == FIND_BY_EMAIL:
-        return scene.told[EMAIL] > 0 and not (policy and scene.found)
+        return _are_told(scene, _BY_EMAIL) and not (policy and scene.found)
     if verb == FIND_BY_NAME:
-        return scene.told[NAME] > 0 and scene.told[ZIP] > 0 and not (policy and scene.found)
+        return _are_told(scene, _BY_NAME) and not (policy and scene.found)
     if verb == READ_PROFILE:
         return scene.found > 0 and not (policy and scene.profile and not scene.stale)
     if verb == READ_CATALOG:
@@ -250,32 +271,16 @@ def _is_line_open(sight: Sight, unseen: bool, line: int) -> bool:
 
 
 @kernel
-def _is_worth_asking(sight: Sight, slot: int) -> bool:
-    """Whether it is still open and serves to find the customer or the wish; more details always may."""
+def _worth_asking(sight: Sight) -> int:
+    """Bits of the slots that are still open and serve to find the customer or the wish; more details do."""
     scene = sight.scene
-    if slot == OTHER:
-        return True
-    if scene.unknown[slot]:
-        return False
-    if slot < IDENTITY:
-        return not scene.found and not scene.told[slot]
-    return _is_needed(scene.wish, slot) and not _is_said(sight, slot)
-
-
-@kernel
-def _is_needed(wish: int, slot: int) -> bool:
-    """Whether a kind of wish has that slot."""
-    if slot == ORDER:
-        return wish >= 0 and wish != FOR_USER_ADDRESS
-    if slot == ITEM:
-        return wish in (FOR_SWAP, FOR_RETURN)
-    if slot == NEW_ITEM:
-        return wish == FOR_SWAP
-    if slot == METHOD:
-        return wish in (FOR_SWAP, FOR_RETURN, FOR_PAYMENT)
-    if slot == REASON:
-        return wish == FOR_CANCEL
-    return wish in (FOR_ADDRESS, FOR_USER_ADDRESS)
+    slots = _NEEDED[int(scene.wish)]
+    for slot in range(IDENTITY, OTHER):
+        if slots >> slot & 1 and _is_said(sight, slot):
+            slots &= ~(1 << slot)
+    if not scene.found:
+        slots |= _WHO & ~int(scene.told)
+    return slots & ~int(scene.unknown) | 1 << OTHER
 
 
 @kernel

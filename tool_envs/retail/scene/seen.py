@@ -5,9 +5,7 @@ from tool_envs.retail.scene.sight import (
     AFFIRMS,
     CANCEL,
     CORRECTS,
-    DEMANDS,
     DENIES,
-    IDENTITY,
     ITEMS,
     LISTED,
     MAX_CHANGED,
@@ -15,7 +13,6 @@ from tool_envs.retail.scene.sight import (
     PAYMENT,
     PRODUCTS,
     SEEN,
-    SLOTS,
     TAKES_NO,
     THANKS,
     UNSHOWN,
@@ -168,12 +165,9 @@ def hear(sight: Sight, said: Said) -> None:
         scene.yes = 1
     if said.moves & (THANKS | TAKES_NO):
         scene.unreported = -1
-    for slot in range(IDENTITY):
-        scene.told[slot] |= said.told[slot]
-    for slot in range(len(SLOTS)):
-        scene.unknown[slot] |= said.unknown[slot]
-    for demand in range(len(DEMANDS)):
-        scene.demands[demand] |= said.demands[demand]
+    scene.told |= said.told
+    scene.unknown |= said.unknown
+    scene.demands |= said.demands
     if said.wish >= 0 or said.question >= 0:
         turn_to(scene, said)
     note(scene, said)

@@ -98,9 +98,9 @@ class Said(Row):
         method_digits: Last four digits of the card that is named.
         reason: Index of `CANCEL_REASONS`, or `OTHER_REASON`.
         address: 1 when a whole address is told.
-        told: For each slot of identity: 1 when it is told.
-        unknown: For each of `SLOTS`: 1 when they say that they do not know it.
-        demands: For each of `DEMANDS`: 1 when it is demanded.
+        told: Bits of the slots of identity that are told.
+        unknown: Bits of `SLOTS`: what they say that they do not know.
+        demands: Bits of `DEMANDS`: what they demand.
     """
 
     moves: int
@@ -116,9 +116,9 @@ class Said(Row):
     method_digits: Small
     reason: Tiny
     address: Tiny
-    told: Annotated[list[int], 3, "int8"]
-    unknown: Annotated[list[int], 10, "int8"]
-    demands: Annotated[list[int], 4, "int8"]
+    told: Tiny
+    unknown: Small
+    demands: Tiny
 
 
 class Draft(Row):
@@ -186,9 +186,9 @@ class Scene(Row):
     stale: Tiny
     catalog: Tiny
     refused: Tiny
-    told: Annotated[list[int], 3, "int8"]
-    unknown: Annotated[list[int], 10, "int8"]
-    demands: Annotated[list[int], 4, "int8"]
+    told: Tiny
+    unknown: Small
+    demands: Tiny
     moves: int
     wish: Tiny
     question: Tiny
@@ -263,9 +263,9 @@ def nothing_said() -> Said:
         method_digits=-1,
         reason=-1,
         address=0,
-        told=[0] * IDENTITY,
-        unknown=[0] * len(SLOTS),
-        demands=[0] * len(DEMANDS),
+        told=0,
+        unknown=0,
+        demands=0,
     )
 
 
@@ -291,9 +291,9 @@ def nothing_shown() -> Sight:
         stale=0,
         catalog=0,
         refused=0,
-        told=[0] * IDENTITY,
-        unknown=[0] * len(SLOTS),
-        demands=[0] * len(DEMANDS),
+        told=0,
+        unknown=0,
+        demands=0,
         moves=0,
         wish=-1,
         question=-1,

@@ -112,10 +112,11 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     scene = sight.scene
     out[0], out[1], out[2] = scene.found, scene.profile, scene.stale
     out[3], out[4] = scene.catalog, scene.refused
+    told, unknown, demands = int(scene.told), int(scene.unknown), int(scene.demands)
     for slot in range(IDENTITY):
-        out[5 + slot] = scene.told[slot]
+        out[5 + slot] = told >> slot & 1
     for slot in range(len(SLOTS)):
-        out[5 + IDENTITY + slot] = scene.unknown[slot]
+        out[5 + IDENTITY + slot] = unknown >> slot & 1
     at = 5 + IDENTITY + len(SLOTS)
     for move in range(len(MOVES)):
         out[at + move] = scene.moves >> move & 1
@@ -132,7 +133,7 @@ def fill_conversation(sight: Sight, out: Out) -> None:
     at = put_one(out, at, -1 if scene.yes else tool, len(WRITE_TOOLS))
     at = put_one(out, at, scene.unreported, len(WRITE_TOOLS))
     for demand in range(len(DEMANDS)):
-        out[at + demand] = scene.demands[demand]
+        out[at + demand] = demands >> demand & 1
 
 
 @kernel

@@ -20,6 +20,7 @@ from tool_envs.retail.products import PRODUCT_TYPES
 from tool_envs.retail.rows import CANCEL_REASONS, CREDIT_CARD, GIFT_CARD, MAX_ORDERS, PAYPAL
 from tool_envs.retail.scene.sight import (
     FOR_SWAP,
+    IDENTITY,
     MAX_OPTIONS,
     MOVES,
     OTHER_REASON,
@@ -79,8 +80,8 @@ class Reader:
         texts = _identity(text)
         words = text.lower()
         said.address = int(address is not None)
-        said.told = [int(slot in texts) for slot in SLOTS[: len(said.told)]]
-        said.demands = [int(demand.search(text) is not None) for demand in _DEMANDS]
+        said.told = sum(1 << k for k, slot in enumerate(SLOTS[:IDENTITY]) if slot in texts)
+        said.demands = sum(1 << k for k, demand in enumerate(_DEMANDS) if demand.search(text))
         _fill(said.orders, self._orders(words))
         self._read_things(said, words, things)
         _read_method(said, words)
@@ -190,7 +191,7 @@ def _read_acts(said: Said, words: str, turn: Message) -> None:
         elif move == "ask":
             said.question = next((code for code, asks in enumerate(_QUESTIONS) if asks.search(words)), -1)
         elif move == "unknown" and act["slot"] in SLOTS:
-            said.unknown[SLOTS.index(act["slot"])] = 1
+            said.unknown |= 1 << SLOTS.index(act["slot"])
         if reasons_given(act, ""):
             said.reason = _reason(words)
 

@@ -6,7 +6,7 @@ what the words for its parts say, one after the other.
 
 from typing import Final
 
-from tool_envs.retail.scene.sight import DEMANDS, IDENTITY, MAX_CHANGED, MOVES, SLOTS, Said
+from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, MOVES, SLOTS, Said
 from tool_envs.retail.stepper.hearing import narrowed_to, worded
 from tool_envs.retail.stepper.rows import IN_NEW_ITEM, PARTS, Errand, Room, Wanted
 from tool_envs.row_lists import append
@@ -107,40 +107,33 @@ def _inform(said: Said, errand: Errand, wanted: Wanted, sets: int, slots: int) -
             continue
         if number < IDENTITY:
             if errand.known[number]:
-                said.told[number] = 1
+                said.told |= 1 << number
                 said.moves |= _IS_INFORM
                 continue
         elif known >> (number - IDENTITY) & 1:
             _say_part(said, wanted, sets, number - IDENTITY)
             said.moves |= _IS_INFORM
             continue
-        said.unknown[number] = 1
+        said.unknown |= 1 << number
         said.moves |= _IS_UNKNOWN
 
 
 @kernel
 def say_nothing(said: Said) -> None:
     """No word was said yet."""
-    said.moves = said.address = 0
+    said.moves = said.address = said.told = said.unknown = said.demands = 0
     said.wish = said.question = said.sign = said.method_kind = said.method_digits = said.reason = -1
     for place in range(MAX_CHANGED):
         said.orders[place] = said.things[place] = said.wants[place] = said.variants[place] = -1
         said.same[place] = 0
-    for slot in range(IDENTITY):
-        said.told[slot] = 0
-    for slot in range(len(SLOTS)):
-        said.unknown[slot] = 0
-    for demand in range(len(DEMANDS)):
-        said.demands[demand] = 0
 
 
 @kernel
 def mute(said: Said) -> None:
     """Take back all that was said but who they are."""
-    told = said.told[0] | said.told[1] << 1 | said.told[2] << 2
+    told = said.told
     say_nothing(said)
-    for slot in range(IDENTITY):
-        said.told[slot] = told >> slot & 1
+    said.told = told
 
 
 @kernel

@@ -117,8 +117,8 @@ class ErrandMaker:
         learn_wish(lane, errand.wanted[0])
         opening = nothing_said()
         bring_up(opening, errand.wanted[0])
-        opening.told = list(errand.wanted[0].opening.told)
-        opening.demands = [int(bool(goal.conditions.get(demand))) for demand in DEMANDS]
+        opening.told = errand.wanted[0].opening.told
+        opening.demands = sum(1 << k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
         if errand.mute:
             mute(opening)
         hear(lane.sight, opening)

@@ -7,7 +7,7 @@ those of its sight, at which nobody looks before they were shown.
 from typing import Annotated, Final
 
 from tool_envs.retail.rows import MAX_METHODS, MAX_ORDERS, Customer, Order
-from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, SLOTS, Draft, Said, Sight
+from tool_envs.retail.scene.sight import IDENTITY, MAX_CHANGED, Draft, Said, Sight
 from tool_envs.rows import Row, Small, Tiny
 from tool_envs.service.wishes import MAX_ACCEPTED
 from tool_envs.simulators.agenda_core import MAX_STEPS, MAX_TURNS, Facts, Heard, State, Step
@@ -205,8 +205,8 @@ class Known(Row):
         unreported: See above.
     """
 
-    told: Annotated[list[int], IDENTITY, "int8"]
-    unknown: Annotated[list[int], len(SLOTS), "int8"]
+    told: Tiny
+    unknown: Small
     wish: Tiny
     question: Tiny
     orders: Annotated[list[int], MAX_CHANGED]

@@ -33,13 +33,11 @@ from tool_envs.retail.scene.sight import (
     CANCEL,
     EXCHANGE,
     FOR_SWAP,
-    IDENTITY,
     ITEMS,
     MAX_CHANGED,
     NONE,
     OPEN,
     RETURN,
-    SLOTS,
     USER_ADDRESS,
     Draft,
     Scene,
@@ -171,10 +169,7 @@ def _speak(lane: Lane, errand: Errand, shelves: Shelves, book: Book, verb: int, 
 @kernel
 def keep_known(scene: Scene, known: Known) -> None:
     """Keep what a turn can change."""
-    for slot in range(IDENTITY):
-        known.told[slot] = scene.told[slot]
-    for slot in range(len(SLOTS)):
-        known.unknown[slot] = scene.unknown[slot]
+    known.told, known.unknown = scene.told, scene.unknown
     for place in range(MAX_CHANGED):
         known.orders[place], known.things[place] = scene.orders[place], scene.things[place]
         known.wants[place], known.same[place] = scene.wants[place], scene.same[place]
@@ -207,15 +202,9 @@ def is_wish_known(scene: Scene, known: Known) -> bool:
 @kernel
 def is_rest_known(scene: Scene, known: Known) -> bool:
     """Whether nothing else has changed."""
-    if scene.yes != known.yes or scene.unreported != known.unreported:
+    if scene.told != known.told or scene.unknown != known.unknown:
         return False
-    for slot in range(IDENTITY):
-        if scene.told[slot] != known.told[slot]:
-            return False
-    for slot in range(len(SLOTS)):
-        if scene.unknown[slot] != known.unknown[slot]:
-            return False
-    return True
+    return scene.yes == known.yes and scene.unreported == known.unreported
 
 
 # --- What the agent says
