@@ -1,14 +1,17 @@
 """What can be chosen in the airline's array view: laws over generated tasks, held against tools and rules."""
 
+import functools
 import itertools
 
 import numpy as np
+import pytest
 from booking_array_play import LEVELS, VERSIONS, plays, plays_of, random_play
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tool_envs.array_view import SKIPPED, completions, reachable, skip
 from tool_envs.booking.arrays import slot_role, verb_code, verb_tool
+from tool_envs.booking.data import booking_base
 from tool_envs.booking.desk import BOOKING_DESK
 from tool_envs.booking.rows import CERTIFICATE, CREDIT_CARD, GIFT_CARD, MAX_METHODS
 from tool_envs.booking.rules import RULES
@@ -18,7 +21,7 @@ from tool_envs.booking.scene.blank import (
     open_draft,
 )
 from tool_envs.booking.scene.choices import choose
-from tool_envs.booking.scene.masks import fits
+from tool_envs.booking.scene.masks import ASK, fits
 from tool_envs.booking.scene.payments import least_held, party_sizes, payment
 from tool_envs.booking.scene.reasons import due, happened
 from tool_envs.booking.scene.sight import (
@@ -33,11 +36,14 @@ from tool_envs.booking.scene.sight import (
     MAX_TRIPS,
     NONE,
     OPEN,
+    SLOTS,
     UNKNOWN,
+    WISHES,
     WRITE_TOOLS,
 )
 from tool_envs.booking.scene.ways import is_booking, way
 from tool_envs.booking.scene.writes import fits_people
+from tool_envs.booking.tasks import booking_tasks
 from tool_envs.database import Database
 from tool_envs.errors import Code
 from tool_envs.generated import padded
@@ -227,6 +233,24 @@ def test_nobody_is_asked_what_they_told_or_do_not_know(play):
         held_back = any(act["act"] == "hold_back" for act in at.env.episode.history[-1].acts)
         if slot not in ("", "other") and not held_back and not at.over:
             assert not at.scene.allowed("policy", -1, ())[verb]
+
+
+@functools.cache
+def wishes_of_tasks():
+    tasks = [booking_tasks(booking_base(), "train", difficulty) for difficulty in (1, 2, 3)]
+    return [wish for each in tasks for index in range(200) for wish in goal_of(each[index]).wishes]
+
+
+@pytest.mark.parametrize("kind", WISHES)
+def test_what_is_asked_for_is_what_customers_with_such_a_wish_have_words_for(kind):
+    """Of a wish that nobody may fulfil the details are of no use but for the reservation."""
+    wishes = [wish for wish in wishes_of_tasks() if wish.kind == kind and wish.accepted]
+    spoken = {slot for wish in wishes for slot in wish.words} or {"reservation_id"}
+    sight = nothing_shown()
+    sight.scene.user, sight.scene.wish = 1, WISHES.index(kind)
+
+    asked = {slot for k, slot in enumerate(SLOTS) if fits(sight, True, ASK + k, open_draft())}
+    assert asked == spoken & set(SLOTS) | {"other"}
 
 
 @settings(max_examples=60)

@@ -1,8 +1,10 @@
 """What can be chosen in the store's array view: laws over generated tasks, held against tools and rules."""
 
+import functools
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from retail_array_play import VERSIONS, plays, random_play
@@ -16,7 +18,7 @@ from tool_envs.retail.data import retail_base
 from tool_envs.retail.desk import RETAIL_DESK
 from tool_envs.retail.rows import EXCHANGE_REQUESTED, GIFT_CARD, MAX_ITEMS, MAX_METHODS, PAYPAL
 from tool_envs.retail.rules import RULES
-from tool_envs.retail.scene.masks import PROPOSE, fits
+from tool_envs.retail.scene.masks import ASK, PROPOSE, fits
 from tool_envs.retail.scene.reasons import is_method_named
 from tool_envs.retail.scene.seen import see_profile
 from tool_envs.retail.scene.sight import (
@@ -26,12 +28,15 @@ from tool_envs.retail.scene.sight import (
     NONE,
     OPEN,
     SEEN,
+    SLOTS,
+    WISHES,
     WRITE_TOOLS,
     may_be,
     nothing_shown,
     open_draft,
 )
 from tool_envs.retail.scene.words import shelves_of
+from tool_envs.retail.tasks import retail_tasks
 from tool_envs.retail.writes import guard_modify_items
 from tool_envs.rules import broken_rules
 from tool_envs.service.desk import goal_of
@@ -151,6 +156,25 @@ def test_nobody_is_asked_what_they_told_or_do_not_know(play):
         held_back = any(act["act"] == "hold_back" for act in at.env.episode.history[-1].acts)
         if slot not in ("", "other") and not held_back:
             assert not at.scene.allowed("policy", -1, ())[verb]
+
+
+@functools.cache
+def wishes_of_tasks():
+    tasks = [retail_tasks(retail_base(), "train", difficulty) for difficulty in (1, 2, 3)]
+    return [wish for each in tasks for index in range(200) for wish in goal_of(each[index]).wishes]
+
+
+@pytest.mark.parametrize("kind", WISHES)
+def test_what_is_asked_for_is_what_customers_with_such_a_wish_have_words_for(kind):
+    kinds = {"swap": ("items", "exchange")}.get(kind, (kind,))
+    spoken = {slot for wish in wishes_of_tasks() if wish.kind in kinds for slot in wish.words}
+    sight = nothing_shown()
+    sight.scene.found, sight.scene.wish = 1, WISHES.index(kind)
+
+    verbs = {slot: ASK + k for k, slot in enumerate(SLOTS)}
+    asked = {slot for slot, verb in verbs.items() if fits(sight, SHELVES, True, verb, open_draft())}
+    assert spoken
+    assert asked == spoken | {"other"}
 
 
 @settings(max_examples=60)
