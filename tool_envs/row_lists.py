@@ -1,6 +1,7 @@
 """Bits, and lists of fixed length in rows: kernels (see `tool_envs.rows`) that any domain needs."""
 
-from collections.abc import Callable, MutableSequence, Sequence
+import functools
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from tool_envs.rows import kernel
@@ -16,6 +17,11 @@ def filled(rows: Sequence[R], length: int, empty: Callable[[], R]) -> list[R]:
     if len(rows) > length:
         raise ValueError(f"there is room for {length} rows, not for {len(rows)}")
     return [*rows, *(empty() for _ in range(length - len(rows)))]
+
+
+def as_bits(numbers: Iterable[int]) -> int:
+    """The bits with some numbers."""
+    return functools.reduce(lambda found, number: found | 1 << number, numbers, 0)
 
 
 @kernel

@@ -61,6 +61,7 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.scene.ways import is_booking, open_search, search_numbers
 from tool_envs.booking.scene.writes import fits_write
+from tool_envs.row_lists import as_bits
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
@@ -95,9 +96,7 @@ _OF_OTHERS = {
 }
 _NEEDED: Final = (
     *(
-        sum(
-            1 << slot for slot in (_OF_BOOKINGS if is_booking(wish) else _OF_OTHERS.get(wish, (RESERVATION,)))
-        )
+        as_bits(_OF_BOOKINGS if is_booking(wish) else _OF_OTHERS.get(wish, (RESERVATION,)))
         for wish in range(len(WISHES))
     ),
     0,
@@ -246,7 +245,7 @@ def _is_leg_shown(sight: Sight, draft: Draft) -> bool:
 
 @kernel
 def _worth_asking(sight: Sight) -> int:
-    """Bits of the slots that are still open and serve to find the customer or the wish; more details do."""
+    """Bits of the slots that are open and serve to find the customer or the wish; more details always do."""
     scene = sight.scene
     slots = _NEEDED[int(scene.wish)]
     for slot in range(RESERVATION, OTHER):

@@ -37,6 +37,7 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.generated import padded
 from tool_envs.messages import Json
+from tool_envs.row_lists import as_bits
 
 
 class Profile(NamedTuple):
@@ -141,7 +142,7 @@ def read_offer(flights: Sequence[Json]) -> Offer:
     offer.flight = padded([flight_code(each["flight_number"]) for each in flights], MAX_LEGS, -1)
     offer.day = padded([_day(each["date"]) for each in flights], MAX_LEGS, -1)
     offer.status = padded([STATUSES.index(each["status"]) for each in flights], MAX_LEGS, 0)
-    offer.statuses = sum({1 << status for status in offer.status[: offer.legs]})
+    offer.statuses = as_bits(offer.status[: offer.legs])
     offer.departs = offer.day[0] * DAY + _clock(flights[0]["scheduled_departure_time_est"])
     offer.arrives = offer.day[len(flights) - 1] * DAY + _clock(flights[-1]["scheduled_arrival_time_est"])
     offer.paid = sum(_cents(each.get("price", 0)) for each in flights)

@@ -41,13 +41,14 @@ from tool_envs.booking.scene.sight import (
     Sight,
     Wanted,
 )
+from tool_envs.row_lists import as_bits
 from tool_envs.rows import kernel
 
 SEARCHES: Final = OWN + MAX_SEGMENTS
 """Most searches that a wish asks for: there and back, and one for each flight of a reservation."""
 NO_RANK: Final = 1 << 30
 """More than any rank."""
-_LEFT: Final = sum(1 << status for status in range(len(STATUSES)) if has_left(status))
+_LEFT: Final = as_bits(status for status in range(len(STATUSES)) if has_left(status))
 """Bits of the statuses of departures that took place."""
 
 

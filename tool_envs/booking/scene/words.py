@@ -40,6 +40,7 @@ from tool_envs.booking.scene.sight import (
 )
 from tool_envs.booking.wishes.refunds import REASONS
 from tool_envs.messages import Message
+from tool_envs.row_lists import as_bits
 from tool_envs.simulators.dates import DATE_STYLES, date_forms, say_date
 
 
@@ -73,7 +74,7 @@ class Reader:
         user = _USER.search(words)
         said, wanted = nothing_said(), nothing_wanted()
         said.user = int(user is not None)
-        said.demands = sum(1 << k for k, demand in enumerate(_DEMANDS) if demand.search(turn.content))
+        said.demands = as_bits(k for k, demand in enumerate(_DEMANDS) if demand.search(turn.content))
         _read_acts(said, words, turn)
         self._read_trip(wanted, words)
         _read_route(wanted, words)

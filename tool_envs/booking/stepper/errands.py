@@ -69,7 +69,7 @@ from tool_envs.booking.stepper.rows import (
 from tool_envs.booking.stepper.turns import learn_wish
 from tool_envs.generated import padded
 from tool_envs.messages import Json, Message
-from tool_envs.row_lists import filled
+from tool_envs.row_lists import as_bits, filled
 from tool_envs.service.desk import goal_of
 from tool_envs.service.grading import attainable
 from tool_envs.service.wishes import MAX_ACCEPTED
@@ -153,7 +153,7 @@ def _new_lane(errand: Errand, goal: UserGoal) -> Lane:
     said, wanted = nothing_said(), nothing_wanted()
     bring_up(said, wanted, errand.aims[0])
     said.user = errand.aims[0].opening.user
-    said.demands = sum(1 << k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
+    said.demands = as_bits(k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
     if errand.mute:
         mute(said, wanted)
     hear(lane.sight, said, wanted)
@@ -275,7 +275,7 @@ class _Maker:
             complains=int(wish.kind == WISHES[FOR_COMPENSATION] and not node.asks),
             reason=REASONS_TOLD.index(reason) if reason else -1,
             accepted=(1 << len(calls)) - 1,
-            worded=sum(1 << part for part, text in enumerate(texts) if text),
+            worded=as_bits(part for part, text in enumerate(texts) if text),
             opening=opening.said,
             opening_wanted=opening.wanted,
             words=words,

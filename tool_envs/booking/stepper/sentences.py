@@ -21,6 +21,7 @@ from tool_envs.booking.scene.sight import (
 from tool_envs.booking.scene.speech import VOICE
 from tool_envs.booking.stepper.rows import FACTS
 from tool_envs.messages import Json
+from tool_envs.row_lists import as_bits
 from tool_envs.rows import Row
 from tool_envs.simulators.agenda_core import Heard, State
 from tool_envs.simulators.agenda_plan import Node
@@ -133,7 +134,7 @@ def _read(text: str) -> Sentence:
     return Sentence(
         heard=[_heard(text, fact) for fact in FACTS],
         statuses=sum({1 << STATUSES.index(str(status)) for status in statuses}),
-        counts=sum({1 << count for count in counts}),
+        counts=as_bits(counts),
     )
 
 

@@ -45,6 +45,7 @@ from tool_envs.retail.scene.sight import (
     may_be,
 )
 from tool_envs.retail.scene.writes import fits_write, possible_writes
+from tool_envs.row_lists import as_bits
 from tool_envs.rows import kernel
 
 # Verbs: the writes, their proposals, and so on; those of a schema version are some of them.
@@ -87,7 +88,7 @@ _SLOTS_OF = {
     FOR_PAYMENT: (ORDER, METHOD),
     FOR_RETURN: (ORDER, ITEM, METHOD),
 }
-_NEEDED: Final = (*(sum(1 << slot for slot in _SLOTS_OF[wish]) for wish in range(len(WISHES))), 0)
+_NEEDED: Final = (*(as_bits(_SLOTS_OF[wish]) for wish in range(len(WISHES))), 0)
 """For each kind of wish, and then for none: bits of the slots that it has."""
 _ALL_SLOTS: Final = (1 << len(SLOTS)) - 1
 _BY_EMAIL: Final = 1 << EMAIL
@@ -272,7 +273,7 @@ def _is_line_open(sight: Sight, unseen: bool, line: int) -> bool:
 
 @kernel
 def _worth_asking(sight: Sight) -> int:
-    """Bits of the slots that are still open and serve to find the customer or the wish; more details do."""
+    """Bits of the slots that are open and serve to find the customer or the wish; more details always do."""
     scene = sight.scene
     slots = _NEEDED[int(scene.wish)]
     for slot in range(IDENTITY, OTHER):

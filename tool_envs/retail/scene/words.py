@@ -31,6 +31,7 @@ from tool_envs.retail.scene.sight import (
     nothing_said,
 )
 from tool_envs.retail.wishes.planned import option_text
+from tool_envs.row_lists import as_bits
 from tool_envs.service.rules import reasons_given
 from tool_envs.simulators.mentions import ids_in, mentions_in
 from tool_envs.simulators.retail_language import RETAIL
@@ -80,8 +81,8 @@ class Reader:
         texts = _identity(text)
         words = text.lower()
         said.address = int(address is not None)
-        said.told = sum(1 << k for k, slot in enumerate(SLOTS[:IDENTITY]) if slot in texts)
-        said.demands = sum(1 << k for k, demand in enumerate(_DEMANDS) if demand.search(text))
+        said.told = as_bits(k for k, slot in enumerate(SLOTS[:IDENTITY]) if slot in texts)
+        said.demands = as_bits(k for k, demand in enumerate(_DEMANDS) if demand.search(text))
         _fill(said.orders, self._orders(words))
         self._read_things(said, words, things)
         _read_method(said, words)

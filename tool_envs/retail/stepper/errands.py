@@ -42,7 +42,7 @@ from tool_envs.retail.stepper.rows import (
     no_call,
 )
 from tool_envs.retail.stepper.turns import learn_wish
-from tool_envs.row_lists import filled
+from tool_envs.row_lists import as_bits, filled
 from tool_envs.service.desk import goal_of
 from tool_envs.service.grading import attainable
 from tool_envs.service.wishes import MAX_ACCEPTED
@@ -118,7 +118,7 @@ class ErrandMaker:
         opening = nothing_said()
         bring_up(opening, errand.wanted[0])
         opening.told = errand.wanted[0].opening.told
-        opening.demands = sum(1 << k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
+        opening.demands = as_bits(k for k, demand in enumerate(DEMANDS) if goal.conditions.get(demand))
         if errand.mute:
             mute(opening)
         hear(lane.sight, opening)
@@ -215,7 +215,7 @@ class _Maker:
             calls=filled(calls, MAX_ACCEPTED, no_call),
             opening=opening,
             words=[self._part_said(part, text, opening) for part, text in zip(PARTS, words, strict=True)],
-            worded=sum(1 << part for part, text in enumerate(words) if text),
+            worded=as_bits(part for part, text in enumerate(words) if text),
             new_words=filled(
                 [self._said(text, things=opening.things) for text in news], MAX_ACCEPTED, nothing_said
             ),
@@ -262,7 +262,7 @@ class _Maker:
             return 0
         text = self._phrases.fields(dict(zip(_ADDRESS, address, strict=True)), {})["address"]
         counts = map(int, RETAIL_DESK.facts.values_in(text, "count"))
-        return sum({1 << count for count in counts if count <= MAX_VARIANTS})
+        return as_bits(count for count in counts if count <= MAX_VARIANTS)
 
     def _swapped(self) -> list[int]:
         """Products of which the customer wants other variants."""
