@@ -1,4 +1,4 @@
-"""Bits, and lists of fixed length in rows: kernels (see `tool_envs.rows`) that any domain needs."""
+"""Bits, and lists of fixed length in rows: what any domain needs, mostly kernels (see `tool_envs.rows`)."""
 
 import functools
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
@@ -20,7 +20,7 @@ def filled(rows: Sequence[R], length: int, empty: Callable[[], R]) -> list[R]:
 
 
 def as_bits(numbers: Iterable[int]) -> int:
-    """The bits with some numbers."""
+    """An integer in which just the bits with these numbers are set."""
     return functools.reduce(lambda found, number: found | 1 << number, numbers, 0)
 
 
